@@ -1,0 +1,13 @@
+# Flags for everything that kloom compiles: C++20, warnings as errors, optional sanitizers.
+add_library(kloom_compile INTERFACE)
+target_compile_features(kloom_compile INTERFACE cxx_std_20)
+target_compile_options(kloom_compile INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual)
+if(KLOOM_WERROR)
+  target_compile_options(kloom_compile INTERFACE -Werror)
+endif()
+if(KLOOM_SANITIZE)
+  target_compile_options(kloom_compile INTERFACE
+    -fsanitize=${KLOOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(kloom_compile INTERFACE -fsanitize=${KLOOM_SANITIZE})
+endif()

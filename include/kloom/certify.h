@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The referee. It recomputes what can be checked about a model from the model, a symmetric bank over the
+// training samples and their targets, and shares no code with learners or solvers.
+#pragma once
+
+#include "kloom/bank.h"
+#include "kloom/context.h"
+#include "kloom/model.h"
+#include "kloom/report.h"
+#include "kloom/targets.h"
+
+namespace kloom {
+
+[[nodiscard]] Certificate certify(const KernelBank& bank, const Targets& targets, const Model& model,
+                                  const Context& context);
+
+}  // namespace kloom

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From a sentence about kernels to concrete kernel functions fitted on training data.
+//
+//   rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on views; spectrum(k=3) on sequence
+//
+// `parse_kernel_spec` turns the text into families, `resolve_kernels` turns the families into one
+// KernelTerm per kernel, with every automatic width and every normalisation constant settled on the
+// training samples. Terms are plain data and are what a model file keeps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kloom/context.h"
+#include "kloom/dataset.h"
+#include "kloom/matrix.h"
+
+namespace kloom {
+
+enum class KernelFunction {
+  rbf,            // exp(-gamma * |x-z|^2); width s means gamma = 1/(2 s^2)
+  polynomial,     // (x.z + 1)^degree
+  linear,         // x.z
+  cosine,         // x.z / (|x||z|); 0 against a zero vector, 1 of a zero vector with itself
+  laplacian,      // exp(-gamma * |x-z|_1)
+  chi2,           // exp(-gamma * sum (x-z)^2/(x+z)), features must not be negative
+  intersection,   // sum min(x, z), features must not be negative
+  spectrum,       // inner product of k-mer counts of two texts
+  precomputed,    // given matrix
+  expdist         // exp(-gamma * d / s), d a given distance, s its mean over training pairs
+};
+
+// How a kernel is rescaled. All constants are fitted on the training kernel.
+//   unit_diagonal  k(x,z)/sqrt(k(x,x) k(z,z)); a zero vector has k(x,x) := 1, so its row is 0 and its diagonal 1
+//   unit_trace     divided by its training trace / 1, so that trace = 1
+//   unit_variance  divided by (trace/N - mean of all entries)
+//   centre         centred in feature space by training means
+enum class Normalisation { none, unit_diagonal, unit_trace, unit_variance, centre };
+
+enum class ScopeKind { automatic, all, each, views, view, columns };
+
+struct Scope {
+  ScopeKind kind = ScopeKind::automatic;   // automatic: each view if there are views, else all features
+  std::vector<std::string> names;          // view name, or column names
+  friend bool operator==(const Scope&, const Scope&) = default;
+};
+
+struct KernelFamily {
+  KernelFunction function = KernelFunction::rbf;
+  std::string parameter;           // "width", "gamma", "degree", "k" or empty
+  std::vector<double> values;      // all the values of that parameter; empty with `automatic`
+  bool automatic = false;          // rbf(auto), rbf(auto, count=5): quantiles of the training distances
+  Index automatic_count = 0;       // 0: the default number
+  bool has_normalisation = false;  // else the spec-wide default applies
+  Normalisation normalisation = Normalisation::none;
+  std::vector<Scope> scopes;
+  friend bool operator==(const KernelFamily&, const KernelFamily&) = default;
+};
+
+struct KernelSpec {
+  std::vector<KernelFamily> families;
+  friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
+};
+
+// Throws InvalidArgument with the position in the text, what was found, and what would be accepted.
+[[nodiscard]] KernelSpec parse_kernel_spec(std::string_view text);
+// Canonical text; parse_kernel_spec(to_string(s)) == s.
+[[nodiscard]] std::string to_string(const KernelSpec& spec);
+// "a..b" ranges as in the kernel spec: 1..3, 2^-3..2^6, 1e-1..1e4, or a list a,b,c; count < 0: not given.
+[[nodiscard]] std::vector<double> parse_range(std::string_view text, Index count, double step);
+[[nodiscard]] std::string_view to_string(KernelFunction function);
+[[nodiscard]] std::string_view to_string(Normalisation normalisation);
+[[nodiscard]] Normalisation parse_normalisation(std::string_view text);
+
+// One concrete kernel with its fitted constants.
+struct KernelTerm {
+  std::string name;                        // "rbf(width=2) on age"
+  KernelFunction function = KernelFunction::rbf;
+  double parameter = 0.0;                  // gamma, degree or k
+  std::vector<Index> features;             // feature columns, or the one text / matrix index
+  std::string group;                       // view or feature that it looks at, for reports
+  Normalisation normalisation = Normalisation::none;
+  double distance_scale = 1.0;             // expdist: s
+  double scale = 1.0;                      // multiplies the kernel (unit_trace, unit_variance)
+  Vector centre_means;                     // centre: mean of each training column
+  double centre_mean = 0.0;                // centre: mean of those
+  friend bool operator==(const KernelTerm&, const KernelTerm&) = default;
+};
+
+struct ResolveOptions {
+  Normalisation normalisation = Normalisation::unit_diagonal;   // where a family says nothing
+  bool clip_spectrum = false;        // make an indefinite precomputed kernel PSD by dropping its negative part
+  std::vector<bool> constant;        // per feature: constant in training, so `each` skips it; may be empty
+};
+
+// `train` is preprocessed training data. Throws InvalidArgument for unknown views or columns, negative
+// features under chi2 and intersection, a precomputed kernel that is not square, symmetric, finite or
+// (unless clipped) positive semidefinite; the message names kernel, entry and remedy.
+[[nodiscard]] std::vector<KernelTerm> resolve_kernels(const KernelSpec& spec, Dataset& train,
+                                                      const ResolveOptions& options, const Context& context);
+
+// A spec that suits the data when the user gave none.
+[[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train);
+
+}  // namespace kloom

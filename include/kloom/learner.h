@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The registry: every method under one name, with its options described once.
+//
+//   const Learner& bemkl = find_learner("bemkl");
+//   FitResult fit = bemkl.fit(*bank, targets, {{"sigma_g", "0.5"}}, context);
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kloom/bank.h"
+#include "kloom/context.h"
+#include "kloom/model.h"
+#include "kloom/report.h"
+#include "kloom/targets.h"
+
+namespace kloom {
+
+// One option of one method: the only place where it is described. The command line, the Python signature
+// and the docs page are made from this table.
+struct OptionInfo {
+  enum class Kind { real, integer, flag, choice };
+  std::string name;             // as in the options struct; the command line writes '-' for '_'
+  Kind kind = Kind::real;
+  std::string default_value;
+  std::string rule;             // "> 0", "in [0, 1]", "one of: a, b"
+  std::string doc;              // one line: what it does and why one would change it
+  std::vector<std::string> choices;
+};
+
+// What the user set, by name, as text; everything else keeps its default.
+using OptionValues = std::map<std::string, std::string>;
+
+struct FitResult {
+  Model model;
+  Report report;
+};
+
+struct Learner {
+  std::string name;
+  std::string summary;             // one line
+  std::string doc_page;            // docs/methods/NAME.md
+  std::vector<Task> tasks;
+  std::vector<OptionInfo> options;
+  // Throws InvalidArgument for options and targets that break a rule; numerical outcomes are in the report.
+  std::function<FitResult(const KernelBank&, const Targets&, const OptionValues&, const Context&)> fit;
+  // Bytes of working memory that a fit needs besides the bank, for n samples, p kernels and m outputs.
+  std::function<std::size_t(Index n, Index p, Index m)> working_memory;
+};
+
+[[nodiscard]] std::span<const Learner> learners();
+// Throws InvalidArgument listing the names, with the nearest one suggested.
+[[nodiscard]] const Learner& find_learner(std::string_view name);
+
+}  // namespace kloom

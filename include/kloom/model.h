@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What training leaves behind: an immutable value that can be saved, loaded and asked.
+//
+// Every method of kloom predicts from sums over kernels and training samples,
+//
+//     score_c(x) = Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c,
+//
+// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a
+// posterior, later a gate or switches), plus the recipe that makes kernel rows of new samples.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kloom/bank.h"
+#include "kloom/context.h"
+#include "kloom/matrix.h"
+#include "kloom/recipe.h"
+#include "kloom/targets.h"
+
+namespace kloom {
+
+// One type for the three shapes of kernel weights: shared (1 × P), per class (M × P), per sample (N × P).
+struct KernelWeights {
+  enum class Shape { shared, per_class, per_sample };
+  Shape shape = Shape::shared;
+  Matrix values;
+  Matrix deviation;   // posterior standard deviation where the method has one, else empty
+};
+
+// BEMKL's variational factors, as far as they determine the rest (docs/methods/bemkl.md).
+struct BemklPosterior {
+  double sigma_g = 1.0;
+  double margin = 1.0;
+  double alpha_lambda = 1.0, beta_lambda = 1.0;   // gamma priors: shape, scale
+  double alpha_gamma = 1.0, beta_gamma = 1.0;
+  double alpha_omega = 1.0, beta_omega = 1.0;
+  bool literal = false;      // probabilities by the published formula
+  Vector lambda;             // E[λ_i]
+  Vector omega;              // E[ω_m]
+  double gamma = 1.0;        // E[γ]
+  Matrix be_covariance;      // Σ_(b,e), (P+1) × (P+1), bias first
+  Matrix a_covariance;       // Σ_a, N × N; empty if left out (--no-variance)
+  Vector f_location;         // μ_i of the last q(f) update
+};
+
+struct Model {
+  std::string method;
+  Task task = Task::binary;
+  std::vector<std::string> classes;
+  std::string target_name;
+  std::string options_json;         // effective options of the method
+  std::string report_json;          // the training report
+  std::vector<std::string> kernel_names;
+  KernelWeights weights;
+  Matrix coefficients;              // N × M
+  Vector bias;                      // M
+  std::optional<BemklPosterior> bemkl;
+  std::optional<Recipe> recipe;     // absent: the caller supplies banks
+};
+
+struct PredictOptions {
+  bool contributions = false;    // how much each kernel added to each score
+  bool probabilities = true;
+};
+
+struct Predictions {
+  Matrix scores;                     // s × M (M = 1 for binary)
+  Matrix probabilities;              // s × classes; empty if the method has none
+  Matrix deviation;                  // s × M: standard deviation of the score; empty if the method has none
+  std::vector<int> codes;            // class of each sample (classification)
+  std::vector<Matrix> contributions;   // per output: s × P, rows sum to score − bias
+};
+
+// `bank`: rows are the samples to predict, columns the model's training samples, kernels the model's.
+[[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank, const PredictOptions& options,
+                                  const Context& context);
+// Through the model's own recipe, in blocks of rows that fit the memory budget.
+[[nodiscard]] Predictions predict(const Model& model, const Dataset& samples, const PredictOptions& options,
+                                  const Context& context);
+
+// Bytes that the model's file will have.
+[[nodiscard]] std::size_t model_file_bytes(const Model& model);
+// Writes to a temporary name and renames, so the path holds either the old file or the whole new one.
+void save_model(const Model& model, const std::string& path);
+// Every field is checked; a truncated or altered file throws FileError with a sentence.
+[[nodiscard]] Model load_model(const std::string& path);
+
+}  // namespace kloom

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The recipe that turns raw samples into kernel rows: preprocessing, kernels with fitted constants, and
+// the training samples they are compared with. Fitted once on training data, kept in the model, applied
+// to every new sample in exactly the same way.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kloom/bank.h"
+#include "kloom/dataset.h"
+#include "kloom/kernels.h"
+
+namespace kloom {
+
+struct RecipeOptions {
+  PreprocessingOptions preprocessing;
+  Normalisation normalisation = Normalisation::unit_diagonal;
+  bool clip_spectrum = false;
+};
+
+struct Recipe {
+  KernelSpec spec;
+  Preprocessing preprocessing;
+  std::vector<KernelTerm> terms;   // one per kernel
+  Dataset basis;                   // preprocessed training samples: the columns of every bank
+
+  // Fits preprocessing and kernels on raw training data.
+  static Recipe fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
+                    const Context& context);
+
+  // Training samples against themselves, computed on demand; store it with `store_bank`.
+  [[nodiscard]] std::shared_ptr<const KernelBank> training_bank() const;
+  // New raw samples against the basis, computed on demand. `kernels`: which terms; empty: all.
+  [[nodiscard]] std::shared_ptr<const KernelBank> bank_for(const Dataset& samples) const;
+};
+
+}  // namespace kloom

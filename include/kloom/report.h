@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What happened, as plain data: status, certificate, trace, timings, memory, options, environment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kloom/matrix.h"
+
+namespace kloom {
+
+// How a numerical method ended. Everything but `numerical_trouble` leaves a usable model.
+enum class Status { converged, iteration_limit, stopped, numerical_trouble };
+
+[[nodiscard]] std::string_view to_string(Status status);
+
+// The referee's finding, recomputed from model, bank and targets alone.
+struct Certificate {
+  struct Item {
+    std::string name;      // "lower bound", "stationarity", "duality gap", …
+    double value = 0.0;
+    std::string meaning;   // what the number says, in words
+  };
+  bool proof = false;      // true if the items prove optimality (convex methods)
+  std::vector<Item> items;
+  std::string verdict;     // one sentence
+};
+
+struct TracePoint {
+  Index iteration = 0;
+  double objective = 0.0;
+  double seconds = 0.0;
+};
+
+// Named numbers of an evaluation on labelled data: accuracy, log loss, …
+struct Evaluation {
+  Index samples = 0;
+  std::vector<std::pair<std::string, double>> values;
+};
+
+struct Report {
+  std::string method;
+  std::string bank;                  // kind of the bank used
+  std::string task;
+  Index samples = 0;
+  Index kernels = 0;
+  Status status = Status::converged;
+  std::string message;               // one sentence on how it ended
+  Index iterations = 0;
+  double objective = 0.0;            // bound, primal objective, …
+  std::string objective_name;
+  std::vector<TracePoint> trace;
+  std::map<std::string, std::string> options;                    // effective, by name
+  std::vector<std::pair<std::string, double>> seconds;           // by stage
+  std::size_t memory_bytes = 0;      // estimate made before the run
+  int threads = 0;
+  std::uint64_t seed = 0;
+  std::map<std::string, std::string> environment;                // versions, processor, BLAS core
+  std::vector<std::string> warnings;
+  Certificate certificate;
+  std::vector<Evaluation> evaluations;   // "training", "test", …; may be empty
+};
+
+[[nodiscard]] std::string to_text(const Report& report);
+[[nodiscard]] std::string to_json(const Report& report);
+
+}  // namespace kloom

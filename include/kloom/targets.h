@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Validated labels. Learners see codes and numbers, people see the names that they wrote.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kloom/matrix.h"
+
+namespace kloom {
+
+enum class Task { binary, multiclass, multilabel, regression, multi_regression };
+
+[[nodiscard]] std::string_view to_string(Task task);
+
+struct Targets {
+  static constexpr int unlabelled = -1;
+
+  Task task = Task::binary;
+  // Binary and multiclass: sorted class names (numbers as numbers); codes index them. In a binary task
+  // code 1 is the positive class. Multilabel: one name per label.
+  std::vector<std::string> classes;
+  std::vector<int> codes;     // per sample, or `unlabelled`
+  Matrix values;              // N × 1 or N × T for regression; N × L of 0/1 for multilabel
+  std::vector<double> weights;   // per sample; empty: all 1
+
+  [[nodiscard]] Index samples() const {
+    return task == Task::binary || task == Task::multiclass ? static_cast<Index>(codes.size())
+                                                            : values.rows();
+  }
+  // +1 / -1 / 0 (unlabelled) per sample of a binary task.
+  [[nodiscard]] Vector signs() const;
+};
+
+struct TargetsRequest {
+  enum class Kind { automatic, classes, regression };
+  Kind kind = Kind::automatic;      // automatic: two or more names, or few distinct integers = classes
+  std::string positive;             // name of the positive class; empty: the last of two
+  bool allow_unlabelled = false;
+  std::string source;               // for messages
+  std::vector<Index> lines;         // for messages
+};
+
+// Throws InvalidArgument: one class only, empty labels where they are not allowed, unknown positive class,
+// a number that cannot be read.
+[[nodiscard]] Targets make_targets(const std::vector<std::string>& labels, const TargetsRequest& request);
+
+}  // namespace kloom

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algebra/blas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kloom/error.h"
+
+// Fortran names of the routines used; OpenBLAS's archive holds BLAS and LAPACK under these.
+extern "C" {
+void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
+            const double*, const int*, const double*, double*, const int*);
+void dgemv_(const char*, const int*, const int*, const double*, const double*, const int*, const double*, const int*,
+            const double*, double*, const int*);
+void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            double*, const int*);
+void dsyr_(const char*, const int*, const double*, const double*, const int*, double*, const int*);
+double ddot_(const int*, const double*, const int*, const double*, const int*);
+void daxpy_(const int*, const double*, const double*, const int*, double*, const int*);
+void dscal_(const int*, const double*, double*, const int*);
+void dpotrf_(const char*, const int*, double*, const int*, int*);
+void dpotrs_(const char*, const int*, const int*, const double*, const int*, double*, const int*, int*);
+void dtrtri_(const char*, const char*, const int*, double*, const int*, int*);
+void dtrmm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
+            const int*, double*, const int*);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
+             int*);
+void openblas_set_num_threads(int);
+}
+
+namespace kloom::algebra {
+namespace {
+
+const char kNone = 'N';
+const char kTranspose = 'T';
+const char kLower = 'L';
+const int kOne = 1;
+
+int narrow(Index n) {
+  if (n > 2147483647) throw InternalError("matrix dimension exceeds what 32-bit BLAS can address");
+  return static_cast<int>(n);
+}
+const char* letter(Op op) { return op == Op::none ? &kNone : &kTranspose; }
+int leading(Index stride) { return std::max(1, narrow(stride)); }
+
+}  // namespace
+
+void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView a, ConstMatrixView b, double beta, MatrixView c) {
+  const int m = narrow(c.rows);
+  const int n = narrow(c.cols);
+  const int k = narrow(op_a == Op::none ? a.cols : a.rows);
+  if (m == 0 || n == 0) return;
+  const int lda = leading(a.stride);
+  const int ldb = leading(b.stride);
+  const int ldc = leading(c.stride);
+  dgemm_(letter(op_a), letter(op_b), &m, &n, &k, &alpha, a.data, &lda, b.data, &ldb, &beta, c.data, &ldc);
+}
+
+void gemv(Op op, double alpha, ConstMatrixView a, std::span<const double> x, double beta, std::span<double> y) {
+  const int m = narrow(a.rows);
+  const int n = narrow(a.cols);
+  const int lda = leading(a.stride);
+  if (m == 0 || n == 0) {
+    scale(beta, y);
+    return;
+  }
+  dgemv_(letter(op), &m, &n, &alpha, a.data, &lda, x.data(), &kOne, &beta, y.data(), &kOne);
+}
+
+void syrk(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c) {
+  const int n = narrow(c.rows);
+  const int k = narrow(op == Op::none ? a.cols : a.rows);
+  if (n == 0) return;
+  const int lda = leading(a.stride);
+  const int ldc = leading(c.stride);
+  dsyrk_(&kLower, letter(op), &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
+  symmetrise_from_lower(c);
+}
+
+double dot(std::span<const double> x, std::span<const double> y) {
+  const int n = narrow(static_cast<Index>(x.size()));
+  return ddot_(&n, x.data(), &kOne, y.data(), &kOne);
+}
+
+void axpy(double alpha, std::span<const double> x, std::span<double> y) {
+  const int n = narrow(static_cast<Index>(x.size()));
+  daxpy_(&n, &alpha, x.data(), &kOne, y.data(), &kOne);
+}
+
+void scale(double alpha, std::span<double> x) {
+  if (alpha == 0.0) {
+    std::fill(x.begin(), x.end(), 0.0);
+    return;
+  }
+  const int n = narrow(static_cast<Index>(x.size()));
+  dscal_(&n, &alpha, x.data(), &kOne);
+}
+
+void rank_one(double alpha, std::span<const double> x, MatrixView a) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a.stride);
+  dsyr_(&kLower, &n, &alpha, x.data(), &kOne, a.data, &lda);
+  symmetrise_from_lower(a);
+}
+
+void symmetrise_from_lower(MatrixView a) {
+  // Blocks keep both the read and the written tile in cache.
+  constexpr Index kTile = 64;
+  for (Index jb = 0; jb < a.cols; jb += kTile) {
+    const Index je = std::min(jb + kTile, a.cols);
+    for (Index ib = jb; ib < a.rows; ib += kTile) {
+      const Index ie = std::min(ib + kTile, a.rows);
+      for (Index j = jb; j < je; ++j) {
+        for (Index i = std::max(ib, j + 1); i < ie; ++i) a(j, i) = a(i, j);
+      }
+    }
+  }
+}
+
+Index cholesky(MatrixView a) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a.stride);
+  int info = 0;
+  if (n > 0) dpotrf_(&kLower, &n, a.data, &lda, &info);
+  return info;
+}
+
+void cholesky_solve(ConstMatrixView l, MatrixView x) {
+  const int n = narrow(l.rows);
+  const int k = narrow(x.cols);
+  const int lda = leading(l.stride);
+  const int ldb = leading(x.stride);
+  int info = 0;
+  if (n > 0 && k > 0) dpotrs_(&kLower, &n, &k, l.data, &lda, x.data, &ldb, &info);
+}
+
+// A recursive inverse: [A 0; B C]⁻¹ = [A⁻¹ 0; −C⁻¹BA⁻¹ C⁻¹]. Twice the speed of LAPACK's dtrtri at the sizes
+// of this product (n = 300…800), because nearly all its work is dtrmm on large blocks.
+static void invert_lower_recursive(MatrixView l) {
+  constexpr Index kLeaf = 64;
+  const Index n = l.rows;
+  if (n <= kLeaf) {
+    const int size = narrow(n);
+    const int lda = leading(l.stride);
+    int info = 0;
+    const char diagonal = 'N';
+    if (n > 0) dtrtri_(&kLower, &diagonal, &size, l.data, &lda, &info);
+    return;
+  }
+  const Index h = (n / 2 + kLeaf - 1) / kLeaf * kLeaf;
+  const MatrixView a{l.data, h, h, l.stride};
+  const MatrixView b{l.data + h, n - h, h, l.stride};
+  const MatrixView c{l.data + h + h * l.stride, n - h, n - h, l.stride};
+  invert_lower_recursive(a);
+  invert_lower_recursive(c);
+  const char left = 'L';
+  const char right = 'R';
+  const char diagonal = 'N';
+  const int m = narrow(b.rows);
+  const int k = narrow(b.cols);
+  const int ld = leading(l.stride);
+  const double minus = -1.0;
+  const double one = 1.0;
+  dtrmm_(&left, &kLower, &kNone, &diagonal, &m, &k, &minus, c.data, &ld, b.data, &ld);
+  dtrmm_(&right, &kLower, &kNone, &diagonal, &m, &k, &one, a.data, &ld, b.data, &ld);
+}
+
+void invert_lower(MatrixView l) {
+  for (Index j = 1; j < l.cols; ++j) std::fill_n(l.data + j * l.stride, std::min(j, l.rows), 0.0);
+  invert_lower_recursive(l);
+}
+
+double cholesky_log_det(ConstMatrixView l) {
+  double sum = 0.0;
+  for (Index i = 0; i < l.rows; ++i) sum += std::log(l(i, i));
+  return 2.0 * sum;
+}
+
+Matrix inverse_from_lower(ConstMatrixView l_inverse) {
+  Matrix inverse(l_inverse.rows, l_inverse.rows);
+  // syrk does twice the flops that the triangle needs, at gemm's rate; dlauum is slower below n = 1000.
+  syrk(Op::transpose, 1.0, l_inverse, 0.0, inverse.view());
+  return inverse;
+}
+
+Vector inverse_diagonal(ConstMatrixView l_inverse) {
+  Vector diagonal(static_cast<std::size_t>(l_inverse.cols));
+  for (Index j = 0; j < l_inverse.cols; ++j) {
+    const auto below = l_inverse.column(j).subspan(static_cast<std::size_t>(j));
+    diagonal[static_cast<std::size_t>(j)] = dot(below, below);
+  }
+  return diagonal;
+}
+
+Eigen symmetric_eigen(ConstMatrixView a, bool vectors) {
+  Eigen result{Vector(static_cast<std::size_t>(a.rows)), Matrix(a.rows, a.rows)};
+  for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column(j).data(), a.rows, result.vectors.column(j).data());
+  const int n = narrow(a.rows);
+  if (n == 0) return result;
+  const char job = vectors ? 'V' : 'N';
+  int info = 0;
+  double work_size = 0.0;
+  int integer_size = 0;
+  const int query = -1;
+  dsyevd_(&job, &kLower, &n, result.vectors.data(), &n, result.values.data(), &work_size, &query, &integer_size,
+          &query, &info);
+  const int lwork = static_cast<int>(work_size);
+  Vector work(static_cast<std::size_t>(lwork));
+  std::vector<int> integer_work(static_cast<std::size_t>(integer_size));
+  dsyevd_(&job, &kLower, &n, result.vectors.data(), &n, result.values.data(), work.data(), &lwork,
+          integer_work.data(), &integer_size, &info);
+  if (info != 0) throw InternalError("symmetric eigenvalue iteration did not converge");
+  if (!vectors) result.vectors = Matrix();
+  return result;
+}
+
+void set_blas_threads(int threads) { openblas_set_num_threads(std::max(1, threads)); }
+
+}  // namespace kloom::algebra

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The BLAS/LAPACK seam: the few dense operations that kloom is made of, on column-major views. Nothing
+// outside this folder names a BLAS routine, so another backend replaces one folder.
+#pragma once
+
+#include <span>
+
+#include "kloom/matrix.h"
+
+namespace kloom::algebra {
+
+enum class Op { none, transpose };
+
+// C = alpha op(A) op(B) + beta C.
+void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView a, ConstMatrixView b, double beta, MatrixView c);
+// y = alpha op(A) x + beta y.
+void gemv(Op op, double alpha, ConstMatrixView a, std::span<const double> x, double beta, std::span<double> y);
+// C = alpha A Aᵀ + beta C (op none) or alpha Aᵀ A + beta C (transpose); both triangles of C are filled.
+void syrk(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c);
+[[nodiscard]] double dot(std::span<const double> x, std::span<const double> y);
+// y += alpha x.
+void axpy(double alpha, std::span<const double> x, std::span<double> y);
+void scale(double alpha, std::span<double> x);
+// A ← A + alpha x xᵀ, full matrix.
+void rank_one(double alpha, std::span<const double> x, MatrixView a);
+// Copies the lower triangle onto the upper one.
+void symmetrise_from_lower(MatrixView a);
+
+// Cholesky A = L Lᵀ in place (lower triangle). Returns 0, or the order of the first minor that is not
+// positive definite.
+[[nodiscard]] Index cholesky(MatrixView a);
+// x ← (L Lᵀ)⁻¹ x for every column of x, L from `cholesky`.
+void cholesky_solve(ConstMatrixView l, MatrixView x);
+// L ← L⁻¹ in place, lower triangle; the strict upper triangle is set to 0.
+void invert_lower(MatrixView l);
+// log det(L Lᵀ).
+[[nodiscard]] double cholesky_log_det(ConstMatrixView l);
+// (L Lᵀ)⁻¹ from L⁻¹, full symmetric matrix: Linvᵀ Linv.
+[[nodiscard]] Matrix inverse_from_lower(ConstMatrixView l_inverse);
+// diag((L Lᵀ)⁻¹) = squared column norms of L⁻¹.
+[[nodiscard]] Vector inverse_diagonal(ConstMatrixView l_inverse);
+
+// Eigenvalues (ascending) and, if asked, eigenvectors (columns) of a symmetric matrix.
+struct Eigen {
+  Vector values;
+  Matrix vectors;
+};
+[[nodiscard]] Eigen symmetric_eigen(ConstMatrixView a, bool vectors);
+
+void set_blas_threads(int threads);
+
+}  // namespace kloom::algebra
