@@ -9,12 +9,12 @@
 
 // Fortran names of the routines used; OpenBLAS's archive holds BLAS and LAPACK under these.
 extern "C" {
-void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
-            const double*, const int*, const double*, double*, const int*);
-void dgemv_(const char*, const int*, const int*, const double*, const double*, const int*, const double*, const int*,
+void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+            const int*, const double*, const int*, const double*, double*, const int*);
+void dgemv_(const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            const int*, const double*, double*, const int*);
+void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*,
             const double*, double*, const int*);
-void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
-            double*, const int*);
 void dsyr_(const char*, const int*, const double*, const double*, const int*, double*, const int*);
 double ddot_(const int*, const double*, const int*, const double*, const int*);
 void daxpy_(const int*, const double*, const double*, const int*, double*, const int*);
@@ -22,10 +22,10 @@ void dscal_(const int*, const double*, double*, const int*);
 void dpotrf_(const char*, const int*, double*, const int*, int*);
 void dpotrs_(const char*, const int*, const int*, const double*, const int*, double*, const int*, int*);
 void dtrtri_(const char*, const char*, const int*, double*, const int*, int*);
-void dtrmm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
-            const int*, double*, const int*);
-void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
-             int*);
+void dtrmm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*,
+            const double*, const int*, double*, const int*);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
+             const int*, int*);
 void openblas_set_num_threads(int);
 }
 
@@ -41,8 +41,12 @@ int narrow(Index n) {
   if (n > 2147483647) throw InternalError("matrix dimension exceeds what 32-bit BLAS can address");
   return static_cast<int>(n);
 }
-const char* letter(Op op) { return op == Op::none ? &kNone : &kTranspose; }
-int leading(Index stride) { return std::max(1, narrow(stride)); }
+const char* letter(Op op) {
+  return op == Op::none ? &kNone : &kTranspose;
+}
+int leading(Index stride) {
+  return std::max(1, narrow(stride));
+}
 
 }  // namespace
 
@@ -68,24 +72,39 @@ void gemv(Op op, double alpha, ConstMatrixView a, std::span<const double> x, dou
   dgemv_(letter(op), &m, &n, &alpha, a.data, &lda, x.data(), &kOne, &beta, y.data(), &kOne);
 }
 
-void syrk(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c) {
+void syrk_lower(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c) {
   const int n = narrow(c.rows);
   const int k = narrow(op == Op::none ? a.cols : a.rows);
   if (n == 0) return;
   const int lda = leading(a.stride);
   const int ldc = leading(c.stride);
   dsyrk_(&kLower, letter(op), &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
+}
+
+void syrk(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c) {
+  syrk_lower(op, alpha, a, beta, c);
   symmetrise_from_lower(c);
 }
 
+// Vectors longer than 32-bit BLAS can count go through in pieces.
+template <typename Piece>
+static void in_pieces(std::size_t size, Piece piece) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
+  for (std::size_t start = 0; start < size; start += kPiece) {
+    piece(start, static_cast<int>(std::min(kPiece, size - start)));
+  }
+}
+
 double dot(std::span<const double> x, std::span<const double> y) {
-  const int n = narrow(static_cast<Index>(x.size()));
-  return ddot_(&n, x.data(), &kOne, y.data(), &kOne);
+  double sum = 0.0;
+  in_pieces(x.size(),
+            [&](std::size_t at, int n) { sum += ddot_(&n, x.data() + at, &kOne, y.data() + at, &kOne); });
+  return sum;
 }
 
 void axpy(double alpha, std::span<const double> x, std::span<double> y) {
-  const int n = narrow(static_cast<Index>(x.size()));
-  daxpy_(&n, &alpha, x.data(), &kOne, y.data(), &kOne);
+  in_pieces(x.size(),
+            [&](std::size_t at, int n) { daxpy_(&n, &alpha, x.data() + at, &kOne, y.data() + at, &kOne); });
 }
 
 void scale(double alpha, std::span<double> x) {
@@ -93,8 +112,7 @@ void scale(double alpha, std::span<double> x) {
     std::fill(x.begin(), x.end(), 0.0);
     return;
   }
-  const int n = narrow(static_cast<Index>(x.size()));
-  dscal_(&n, &alpha, x.data(), &kOne);
+  in_pieces(x.size(), [&](std::size_t at, int n) { dscal_(&n, &alpha, x.data() + at, &kOne); });
 }
 
 void rank_one(double alpha, std::span<const double> x, MatrixView a) {
@@ -215,6 +233,8 @@ Eigen symmetric_eigen(ConstMatrixView a, bool vectors) {
   return result;
 }
 
-void set_blas_threads(int threads) { openblas_set_num_threads(std::max(1, threads)); }
+void set_blas_threads(int threads) {
+  openblas_set_num_threads(std::max(1, threads));
+}
 
 }  // namespace kloom::algebra

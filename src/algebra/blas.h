@@ -18,6 +18,8 @@ void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView a, ConstMatrixView b, 
 void gemv(Op op, double alpha, ConstMatrixView a, std::span<const double> x, double beta, std::span<double> y);
 // C = alpha A Aᵀ + beta C (op none) or alpha Aᵀ A + beta C (transpose); both triangles of C are filled.
 void syrk(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c);
+// The same for the lower triangle alone, for sums of many terms.
+void syrk_lower(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c);
 [[nodiscard]] double dot(std::span<const double> x, std::span<const double> y);
 // y += alpha x.
 void axpy(double alpha, std::span<const double> x, std::span<double> y);

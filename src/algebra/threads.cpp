@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algebra/threads.h"
+
+#include <omp.h>
+
+#include "algebra/blas.h"
+#include "base/threads.h"
+
+extern "C" int openblas_get_num_threads();
+
+namespace kloom::algebra {
+
+ThreadScope::ThreadScope(const Context& context)
+    : threads_(base::resolve_threads(context)),
+      previous_openmp_(omp_get_max_threads()),
+      previous_blas_(openblas_get_num_threads()) {
+  // BLAS first: the OpenMP build of OpenBLAS sets OpenMP's number as a side effect.
+  set_blas_threads(threads_);
+  omp_set_num_threads(threads_);
+}
+
+ThreadScope::~ThreadScope() {
+  set_blas_threads(previous_blas_);
+  omp_set_num_threads(previous_openmp_);
+}
+
+}  // namespace kloom::algebra

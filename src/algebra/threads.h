@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The threads of one computation: OpenMP's and BLAS's, set together because they are one pool.
+#pragma once
+
+#include "kloom/context.h"
+
+namespace kloom::algebra {
+
+// While it lives, parallel regions and BLAS calls of this thread use the context's number of threads;
+// afterwards the caller's own settings hold again.
+class ThreadScope {
+ public:
+  explicit ThreadScope(const Context& context);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+  [[nodiscard]] int threads() const { return threads_; }
+
+ private:
+  int threads_;
+  int previous_openmp_;
+  int previous_blas_;
+};
+
+}  // namespace kloom::algebra

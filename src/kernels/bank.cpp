@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The verbs of a bank, written once for every bank in terms of panels of entries. A bank overrides what it
+// can answer faster; these are also the oracle that the faster answers are tested against.
+#include "kloom/bank.h"
+
+#include <algorithm>
+#include <string>
+
+#include "algebra/blas.h"
+#include "kloom/error.h"
+
+namespace kloom {
+
+using algebra::Op;
+
+namespace {
+
+// Calls visit(kernels, rows, panel) over the whole bank in blocks of a few megabytes.
+template <typename Visit>
+void for_each_block(const KernelBank& bank, Index block_rows, Index block_kernels, Visit visit) {
+  Vector panel(static_cast<std::size_t>(block_kernels * block_rows * bank.cols()));
+  for (Index p = 0; p < bank.kernels(); p += block_kernels) {
+    const Range kernels{p, std::min(bank.kernels(), p + block_kernels)};
+    for (Index i = 0; i < bank.rows(); i += block_rows) {
+      const Range rows{i, std::min(bank.rows(), i + block_rows)};
+      bank.panels(kernels, rows, panel.data());
+      visit(kernels, rows, panel.data());
+    }
+  }
+}
+
+void require_symmetric(const KernelBank& bank, const char* verb) {
+  if (!bank.symmetric()) {
+    throw InternalError(std::string(verb) + " needs a bank whose rows and columns are the same samples");
+  }
+}
+
+constexpr Index kBlockEntries = Index{1} << 20;  // 8 MB of doubles
+
+// Kernels whose panels of sixteen rows fill one block.
+Index block_kernels(const KernelBank& bank) {
+  const Index rows = std::clamp<Index>(bank.rows(), 1, 16);
+  return std::clamp<Index>(kBlockEntries / std::max<Index>(1, bank.cols() * rows), 1,
+                           std::max<Index>(1, bank.kernels()));
+}
+
+}  // namespace
+
+Index KernelBank::block_rows(Index kernels) const {
+  return std::clamp<Index>(kBlockEntries / std::max<Index>(1, cols() * kernels),
+                           std::min<Index>(16, std::max<Index>(1, rows())), std::max<Index>(1, rows()));
+}
+
+Matrix KernelBank::diagonal() const {
+  require_symmetric(*this, "diagonal");
+  Matrix result(rows(), kernels());
+  Vector row(static_cast<std::size_t>(cols() * kernels()));
+  for (Index i = 0; i < rows(); ++i) {
+    panels({0, kernels()}, {i, i + 1}, row.data());
+    for (Index p = 0; p < kernels(); ++p) result(i, p) = row[static_cast<std::size_t>(p * cols() + i)];
+  }
+  return result;
+}
+
+void KernelBank::combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const {
+  Vector row(static_cast<std::size_t>(cols() * kernels()));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    panels({0, kernels()}, {rows[k], rows[k] + 1}, row.data());
+    algebra::gemv(Op::none, 1.0, {row.data(), cols(), kernels(), cols()}, w, 0.0,
+                  out.column(static_cast<Index>(k)));
+  }
+}
+
+Matrix KernelBank::combine(std::span<const double> w) const {
+  Matrix result(cols(), rows());
+  const Index nk = block_kernels(*this);
+  for_each_block(*this, block_rows(nk), nk, [&](Range kernels, Range block, const double* panel) {
+    for (Index p = kernels.begin; p < kernels.end; ++p) {
+      const auto size = static_cast<std::size_t>(block.size() * cols());
+      algebra::axpy(w[static_cast<std::size_t>(p)], {panel, size},
+                    {result.data() + block.begin * cols(), size});
+      panel += size;
+    }
+  });
+  return result;
+}
+
+Matrix KernelBank::apply(ConstMatrixView v) const {
+  Matrix result(rows() * kernels(), v.cols);
+  const Index nk = block_kernels(*this);
+  for_each_block(*this, block_rows(nk), nk, [&](Range kernels, Range block, const double* panel) {
+    for (Index p = kernels.begin; p < kernels.end; ++p) {
+      const ConstMatrixView entries{panel, cols(), block.size(), cols()};
+      const MatrixView out{result.data() + p * rows() + block.begin, block.size(), v.cols, result.rows()};
+      algebra::gemm(Op::transpose, Op::none, 1.0, entries, v, 0.0, out);
+      panel += block.size() * cols();
+    }
+  });
+  return result;
+}
+
+Matrix KernelBank::apply_each(ConstMatrixView v) const {
+  Matrix result(rows(), kernels());
+  const Index nk = block_kernels(*this);
+  for_each_block(*this, block_rows(nk), nk, [&](Range kernels, Range block, const double* panel) {
+    for (Index p = kernels.begin; p < kernels.end; ++p) {
+      const ConstMatrixView entries{panel, cols(), block.size(), cols()};
+      const auto out = result.column(p).subspan(static_cast<std::size_t>(block.begin),
+                                                static_cast<std::size_t>(block.size()));
+      algebra::gemv(Op::transpose, 1.0, entries, v.column(p), 0.0, out);
+      panel += block.size() * cols();
+    }
+  });
+  return result;
+}
+
+Matrix KernelBank::apply_adjoint(ConstMatrixView g) const {
+  Matrix result(cols(), g.cols);
+  const Index nk = block_kernels(*this);
+  for_each_block(*this, block_rows(nk), nk, [&](Range kernels, Range block, const double* panel) {
+    for (Index p = kernels.begin; p < kernels.end; ++p) {
+      const ConstMatrixView entries{panel, cols(), block.size(), cols()};
+      const ConstMatrixView part{g.data + p * rows() + block.begin, block.size(), g.cols, g.stride};
+      algebra::gemm(Op::none, Op::none, 1.0, entries, part, 1.0, result.view());
+      panel += block.size() * cols();
+    }
+  });
+  return result;
+}
+
+Matrix KernelBank::quadratic_forms(ConstMatrixView c) const {
+  require_symmetric(*this, "quadratic_forms");
+  Matrix result(kernels(), c.cols);
+  const Matrix kc = apply(c);
+  for (Index j = 0; j < c.cols; ++j) {
+    const ConstMatrixView outputs{kc.column(j).data(), rows(), kernels(), rows()};
+    for (Index p = 0; p < kernels(); ++p) result(p, j) = algebra::dot(outputs.column(p), c.column(j));
+  }
+  return result;
+}
+
+Matrix KernelBank::gram() const {
+  Matrix result(cols(), cols());
+  const Index nk = block_kernels(*this);
+  for_each_block(*this, block_rows(nk), nk, [&](Range kernels, Range block, const double* panel) {
+    const ConstMatrixView entries{panel, cols(), kernels.size() * block.size(), cols()};
+    algebra::syrk_lower(Op::none, 1.0, entries, 1.0, result.view());
+  });
+  algebra::symmetrise_from_lower(result.view());
+  return result;
+}
+
+}  // namespace kloom
