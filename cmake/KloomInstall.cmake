@@ -5,6 +5,8 @@ install(TARGETS kloom EXPORT kloomTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kloom" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(KLOOM_BUILD_CLI)
+  # The program finds its library beside it, wherever the tree is put.
+  set_target_properties(kloom_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS kloom_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 install(EXPORT kloomTargets NAMESPACE kloom:: FILE kloomTargets.cmake DESTINATION "${KLOOM_CONFIG_DIR}")

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The short names for what one does with this checkout. CMake does the work (CMakePresets.json); each
+# target first installs the Debian packages that it needs and that are missing (KLOOM_SKIP_PACKAGES=1: none).
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 60
+# Test programs share the cores; OpenMP threads that spin while they wait would starve each other.
+export OMP_WAIT_POLICY ?= passive
+
+PRESET = cmake --preset
+BUILD = cmake --build -j $(JOBS) --preset
+CTEST = ctest -j 2 --preset
+
+.PHONY: build demo test check-includes bench format format-check tidy tsan fuzz clean help
+.DEFAULT_GOAL := build
+
+help:  ## this list
+	@echo "make TARGET, where TARGET is one of"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+
+packages-%:
+	@tools/install-packages $*
+
+build: packages-build  ## the program (build/kloom), the library and the tests
+	@echo "== building into build/"
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release
+
+demo: packages-build  ## trains and tests a model on a bundled data set, prints the result
+	@echo "== building the program"
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release --target kloom_cli
+	@tools/demo
+
+test: build  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
+	@echo "== all tests"
+	@$(CTEST) release
+	@echo "== building with sanitizers into build-asan-ubsan/"
+	@$(PRESET) asan-ubsan --log-level=WARNING
+	@$(BUILD) asan-ubsan
+	@echo "== tests under sanitizers"
+	@$(CTEST) asan-ubsan
+
+check-includes:  ## do includes point down only?
+	@tools/check-includes
+	@tools/check-includes --self-test
+
+bench: packages-build packages-bench  ## the benchmarks, with the machine's floor beside the times
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release --target bench
+
+format: packages-format  ## clang-format over every C++ file
+	@git ls-files '*.h' '*.cpp' | xargs -r clang-format -i
+
+format-check: packages-format  ## is every C++ file formatted?
+	@git ls-files '*.h' '*.cpp' | xargs -r clang-format --dry-run --Werror
+
+tidy: packages-build packages-tidy  ## clang-tidy over every C++ file
+	@$(PRESET) tidy --log-level=WARNING
+	@$(BUILD) tidy
+
+tsan: packages-build packages-tsan  ## the fast tests under the thread sanitizer (clang, libomp, Archer)
+	@$(PRESET) tsan --log-level=WARNING
+	@$(BUILD) tsan
+	@$(CTEST) tsan
+
+fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) each
+	@$(PRESET) fuzz --log-level=WARNING
+	@$(BUILD) fuzz
+	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+clean:  ## removes every build folder
+	rm -rf build build-dev build-asan-ubsan build-tsan build-tidy build-fuzz
