@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "kloom/context.h"
+
 namespace kloom {
 
 struct MachineInfo {
@@ -41,6 +43,10 @@ struct MachineInfo {
 // Re-initialises the private BLAS with kernels that suit the processor. Returns true if the core is right
 // afterwards. No other thread may be inside kloom meanwhile.
 bool cure_blas_core();
+
+// Bytes that a computation may use: what the context says, else 80 % of the memory that is free now
+// (limits of containers are respected).
+[[nodiscard]] std::size_t memory_budget(const Context& context);
 
 [[nodiscard]] std::string version();   // "0.1.0"
 

@@ -42,6 +42,9 @@ struct TracePoint {
 struct Evaluation {
   Index samples = 0;
   std::vector<std::pair<std::string, double>> values;
+  std::string name;                             // "training", "test", …
+  std::vector<std::string> classes;             // classification: names of the rows and columns of
+  std::vector<std::vector<Index>> confusion;    // counts, [true class][predicted class]
 };
 
 struct Report {
@@ -67,7 +70,14 @@ struct Report {
   std::vector<Evaluation> evaluations;   // "training", "test", …; may be empty
 };
 
+// For people: a few lines, most important first.
 [[nodiscard]] std::string to_text(const Report& report);
+[[nodiscard]] std::string to_text(const Certificate& certificate);
+[[nodiscard]] std::string to_text(const Evaluation& evaluation);
+// For programs: one JSON object, always valid UTF-8. JSON has no NaN or infinity: such numbers are null, and
+// "non_finite" lists where they stood.
 [[nodiscard]] std::string to_json(const Report& report);
+[[nodiscard]] std::string to_json(const Certificate& certificate);
+[[nodiscard]] std::string to_json(const Evaluation& evaluation);
 
 }  // namespace kloom

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Memory: how much there is, how much may be used, and how to say so. The public part (memory_budget) is
+// declared in kloom/machine.h.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "kloom/context.h"
+#include "kloom/machine.h"
+
+namespace kloom::base {
+
+// Where the kernel tells about memory; other folders in tests.
+struct MemorySources {
+  std::string proc = "/proc";
+  std::string cgroup = "/sys/fs/cgroup";
+};
+
+// Bytes of memory in the machine, or the container's limit where that is smaller; 0 if unknown.
+[[nodiscard]] std::size_t total_memory(const MemorySources& sources = {});
+// Bytes that can be had without swapping: MemAvailable, or less where a cgroup (v1 or v2) of this process
+// or one above it has a lower limit; 0 if unknown.
+[[nodiscard]] std::size_t free_memory(const MemorySources& sources = {});
+
+// "512 B", "1.2 kB", "34 MB", "1.2 GB": powers of 1000, two digits below ten, else none.
+[[nodiscard]] std::string format_bytes(std::size_t bytes);
+
+// Throws ResourceError with one sentence if `needed` exceeds the context's budget.
+//   what    "the posterior of 20000 samples"
+//   remedy  "leave it out with --no-variance"
+void require_memory(std::size_t needed, const Context& context, const std::string& what,
+                    const std::string& remedy);
+
+}  // namespace kloom::base

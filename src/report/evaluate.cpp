@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kloom/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include "kloom/error.h"
+
+namespace kloom {
+namespace {
+
+constexpr double kLeastProbability = 1e-15;
+
+std::vector<Index> labelled_samples(const Targets& targets) {
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
+    if (targets.codes[i] != Targets::unlabelled) rows.push_back(static_cast<Index>(i));
+  }
+  return rows;
+}
+
+int code_at(const std::vector<int>& codes, Index row) {
+  return codes[static_cast<std::size_t>(row)];
+}
+
+void add_confusion(const Predictions& predictions, const Targets& targets, const std::vector<Index>& rows,
+                   Evaluation& evaluation) {
+  const std::size_t classes = targets.classes.size();
+  evaluation.classes = targets.classes;
+  evaluation.confusion.assign(classes, std::vector<Index>(classes, 0));
+  for (const Index row : rows) {
+    const auto truth = static_cast<std::size_t>(code_at(targets.codes, row));
+    const auto guess = static_cast<std::size_t>(code_at(predictions.codes, row));
+    if (truth >= classes || guess >= classes) {
+      throw InvalidArgument(fmt::format("sample {} has class code {} or {}, but there are {} classes", row + 1,
+                                        truth, guess, classes));
+    }
+    ++evaluation.confusion[truth][guess];
+  }
+}
+
+void add_accuracies(Evaluation& evaluation) {
+  Index right = 0;
+  double recalls = 0.0;
+  Index present = 0;
+  for (std::size_t c = 0; c < evaluation.confusion.size(); ++c) {
+    const auto& counts = evaluation.confusion[c];
+    const Index total = std::accumulate(counts.begin(), counts.end(), Index{0});
+    right += counts[c];
+    if (total == 0) continue;
+    recalls += static_cast<double>(counts[c]) / static_cast<double>(total);
+    ++present;
+  }
+  evaluation.values.emplace_back("accuracy",
+                                 static_cast<double>(right) / static_cast<double>(evaluation.samples));
+  evaluation.values.emplace_back("balanced accuracy", recalls / static_cast<double>(present));
+}
+
+// The probability that a positive sample scores above a negative one, by ranks; nullopt with one class only.
+std::optional<double> area_under_curve(const Matrix& scores, const Targets& targets, std::vector<Index> rows) {
+  const auto score = [&](Index row) { return scores(row, 0); };
+  std::sort(rows.begin(), rows.end(), [&](Index a, Index b) { return score(a) < score(b); });
+  double positives = 0.0;
+  double rank_sum = 0.0;
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t last = first;
+    while (last < rows.size() && score(rows[last]) == score(rows[first])) ++last;
+    const double rank = 0.5 * static_cast<double>(first + 1 + last);  // mean of the ranks first+1 … last
+    for (std::size_t k = first; k < last; ++k) {
+      if (code_at(targets.codes, rows[k]) == 1) {
+        positives += 1.0;
+        rank_sum += rank;
+      }
+    }
+    first = last;
+  }
+  const double negatives = static_cast<double>(rows.size()) - positives;
+  if (positives == 0.0 || negatives == 0.0) return std::nullopt;
+  return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
+}
+
+bool all_finite(const Matrix& scores, const std::vector<Index>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [&](Index row) { return std::isfinite(scores(row, 0)); });
+}
+
+void add_probability_scores(const Matrix& probabilities, const Targets& targets, const std::vector<Index>& rows,
+                            Evaluation& evaluation) {
+  double loss = 0.0;
+  double brier = 0.0;
+  for (const Index row : rows) {
+    const Index truth = code_at(targets.codes, row);
+    loss -= std::log(std::max(probabilities(row, truth), kLeastProbability));
+    for (Index c = 0; c < probabilities.cols(); ++c) {
+      const double miss = probabilities(row, c) - (c == truth ? 1.0 : 0.0);
+      brier += miss * miss;
+    }
+  }
+  // With two classes both columns miss by the same amount; the usual score counts it once.
+  if (targets.task == Task::binary) brier *= 0.5;
+  const auto count = static_cast<double>(rows.size());
+  evaluation.values.emplace_back("log loss", loss / count);
+  evaluation.values.emplace_back("Brier score", brier / count);
+}
+
+Evaluation evaluate_classes(const Predictions& predictions, const Targets& targets) {
+  if (predictions.codes.size() != targets.codes.size()) {
+    throw InvalidArgument(
+        fmt::format("{} predictions for {} labels", predictions.codes.size(), targets.codes.size()));
+  }
+  const std::vector<Index> rows = labelled_samples(targets);
+  if (rows.empty()) throw InvalidArgument("no sample has a label to compare its prediction with");
+  Evaluation evaluation;
+  evaluation.samples = static_cast<Index>(rows.size());
+  add_confusion(predictions, targets, rows, evaluation);
+  add_accuracies(evaluation);
+  if (targets.task == Task::binary && predictions.scores.cols() > 0 && all_finite(predictions.scores, rows)) {
+    if (const auto area = area_under_curve(predictions.scores, targets, rows)) {
+      evaluation.values.emplace_back("AUC", *area);
+    }
+  }
+  if (predictions.probabilities.cols() == static_cast<Index>(targets.classes.size())) {
+    add_probability_scores(predictions.probabilities, targets, rows, evaluation);
+  }
+  return evaluation;
+}
+
+struct Residuals {
+  double squares = 0.0;
+  double absolute = 0.0;
+  Index count = 0;
+  double r2 = std::numeric_limits<double>::quiet_NaN();
+};
+
+Residuals residuals_of(std::span<const double> predicted, std::span<const double> truth) {
+  Residuals result;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (std::isnan(truth[i])) continue;
+    const double miss = predicted[i] - truth[i];
+    result.squares += miss * miss;
+    result.absolute += std::abs(miss);
+    sum += truth[i];
+    ++result.count;
+  }
+  const double mean = sum / static_cast<double>(result.count);
+  double spread = 0.0;
+  for (const double value : truth) {
+    if (!std::isnan(value)) spread += (value - mean) * (value - mean);
+  }
+  if (spread > 0.0) result.r2 = 1.0 - result.squares / spread;
+  return result;
+}
+
+Evaluation evaluate_values(const Predictions& predictions, const Targets& targets) {
+  const Matrix& truth = targets.values;
+  if (predictions.scores.rows() != truth.rows() || predictions.scores.cols() != truth.cols()) {
+    throw InvalidArgument(fmt::format("predictions are {} x {}, the true values {} x {}",
+                                      predictions.scores.rows(), predictions.scores.cols(), truth.rows(),
+                                      truth.cols()));
+  }
+  Residuals total;
+  double r2 = 0.0;
+  Index varying = 0;
+  Evaluation evaluation;
+  for (Index t = 0; t < truth.cols(); ++t) {
+    const Residuals one = residuals_of(predictions.scores.column(t), truth.column(t));
+    total.squares += one.squares;
+    total.absolute += one.absolute;
+    total.count += one.count;
+    evaluation.samples = std::max(evaluation.samples, one.count);
+    if (std::isnan(one.r2)) continue;
+    r2 += one.r2;
+    ++varying;
+  }
+  if (total.count == 0) throw InvalidArgument("no sample has a value to compare its prediction with");
+  const auto count = static_cast<double>(total.count);
+  evaluation.values.emplace_back("RMSE", std::sqrt(total.squares / count));
+  evaluation.values.emplace_back("MAE", total.absolute / count);
+  if (varying > 0) evaluation.values.emplace_back("R²", r2 / static_cast<double>(varying));
+  return evaluation;
+}
+
+std::optional<double> number(std::string_view text) {
+  double value = 0.0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+int code_of(const std::vector<std::string>& classes, const std::string& label) {
+  const auto same = std::find(classes.begin(), classes.end(), label);
+  if (same != classes.end()) return static_cast<int>(same - classes.begin());
+  const auto value = number(label);
+  if (!value) return Targets::unlabelled;
+  const auto equal = std::find_if(classes.begin(), classes.end(),
+                                  [&](const std::string& name) { return number(name) == value; });
+  return equal == classes.end() ? Targets::unlabelled : static_cast<int>(equal - classes.begin());
+}
+
+void set_values(const std::vector<std::string>& labels, Targets& targets) {
+  targets.values = Matrix(static_cast<Index>(labels.size()), 1, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].empty()) continue;
+    const auto value = number(labels[i]);
+    if (!value)
+      throw InvalidArgument(fmt::format("the target of sample {} is '{}', not a number", i + 1, labels[i]));
+    targets.values(static_cast<Index>(i), 0) = *value;
+  }
+}
+
+}  // namespace
+
+Evaluation evaluate(const Predictions& predictions, const Targets& targets) {
+  switch (targets.task) {
+    case Task::binary:
+    case Task::multiclass:
+      return evaluate_classes(predictions, targets);
+    case Task::regression:
+    case Task::multi_regression:
+      return evaluate_values(predictions, targets);
+    case Task::multilabel:
+      break;
+  }
+  throw InvalidArgument("multilabel predictions cannot be evaluated yet");
+}
+
+Targets targets_for(const Model& model, const std::vector<std::string>& labels,
+                    std::vector<std::string>* unknown) {
+  Targets targets;
+  targets.task = model.task;
+  targets.classes = model.classes;
+  if (model.task == Task::regression || model.task == Task::multi_regression) {
+    set_values(labels, targets);
+    return targets;
+  }
+  targets.codes.reserve(labels.size());
+  for (const std::string& label : labels) {
+    const int code = label.empty() ? Targets::unlabelled : code_of(model.classes, label);
+    targets.codes.push_back(code);
+    if (unknown == nullptr || label.empty() || code != Targets::unlabelled) continue;
+    if (std::find(unknown->begin(), unknown->end(), label) == unknown->end()) unknown->push_back(label);
+  }
+  return targets;
+}
+
+}  // namespace kloom

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "kloom/report.h"
+
+namespace kloom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Writes numbers, and remembers where one was not finite.
+class Numbers {
+ public:
+  Json operator()(double value, const std::string& where) {
+    if (std::isfinite(value)) return value;
+    lost_.push_back(where);
+    return nullptr;
+  }
+  void note_in(Json& json) const {
+    if (!lost_.empty()) json["non_finite"] = lost_;
+  }
+
+ private:
+  std::vector<std::string> lost_;
+};
+
+Json certificate_json(const Certificate& certificate, const std::string& path, Numbers& number) {
+  Json items = Json::array();
+  for (const auto& item : certificate.items) {
+    items.push_back(
+        {{"name", item.name}, {"value", number(item.value, path + item.name)}, {"meaning", item.meaning}});
+  }
+  return {{"proof", certificate.proof}, {"verdict", certificate.verdict}, {"items", items}};
+}
+
+Json evaluation_json(const Evaluation& evaluation, const std::string& path, Numbers& number) {
+  Json json = {{"name", evaluation.name}, {"samples", evaluation.samples}};
+  Json values = Json::object();
+  for (const auto& [name, value] : evaluation.values) values[name] = number(value, path + name);
+  json["values"] = values;
+  if (!evaluation.confusion.empty()) {
+    json["classes"] = evaluation.classes;
+    json["confusion"] = evaluation.confusion;
+  }
+  return json;
+}
+
+Json trace_json(const std::vector<TracePoint>& trace, Numbers& number) {
+  Json points = Json::array();
+  for (const auto& point : trace) {
+    const std::string where = "trace[" + std::to_string(points.size()) + "].";
+    points.push_back({{"iteration", point.iteration},
+                      {"objective", number(point.objective, where + "objective")},
+                      {"seconds", number(point.seconds, where + "seconds")}});
+  }
+  return points;
+}
+
+// Names come from files in any encoding; bytes that are not UTF-8 become the replacement character.
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  Numbers number;
+  Json json = {{"method", report.method},
+               {"status", to_string(report.status)},
+               {"message", report.message},
+               {"task", report.task},
+               {"samples", report.samples},
+               {"kernels", report.kernels},
+               {"bank", report.bank},
+               {"iterations", report.iterations},
+               {"objective_name", report.objective_name},
+               {"objective", number(report.objective, "objective")},
+               {"certificate", certificate_json(report.certificate, "certificate.", number)},
+               {"options", report.options},
+               {"threads", report.threads},
+               {"seed", report.seed},
+               {"memory_bytes", report.memory_bytes}};
+  Json seconds = Json::object();
+  for (const auto& [stage, value] : report.seconds) seconds[stage] = number(value, "seconds." + stage);
+  json["seconds"] = seconds;
+  Json evaluations = Json::array();
+  for (const auto& one : report.evaluations) {
+    evaluations.push_back(evaluation_json(one, "evaluations." + one.name + ".", number));
+  }
+  json["evaluations"] = evaluations;
+  json["warnings"] = report.warnings;
+  json["environment"] = report.environment;
+  json["trace"] = trace_json(report.trace, number);
+  number.note_in(json);
+  return dump(json);
+}
+
+std::string to_json(const Certificate& certificate) {
+  Numbers number;
+  Json json = certificate_json(certificate, "", number);
+  number.note_in(json);
+  return dump(json);
+}
+
+std::string to_json(const Evaluation& evaluation) {
+  Numbers number;
+  Json json = evaluation_json(evaluation, "", number);
+  number.note_in(json);
+  return dump(json);
+}
+
+}  // namespace kloom

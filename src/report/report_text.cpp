@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "kloom/report.h"
+
+namespace kloom {
+namespace {
+
+// Columns that `text` takes on a terminal: its UTF-8 characters, not its bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+  const std::size_t used = width_of(text);
+  return std::string(text) + std::string(used < width ? width - used : 0, ' ');
+}
+
+std::string seconds_text(const Report& report) {
+  double total = 0.0;
+  std::string stages;
+  for (const auto& [stage, seconds] : report.seconds) {
+    total += seconds;
+    stages += fmt::format("{}{} {:.2f} s", stages.empty() ? "" : ", ", stage, seconds);
+  }
+  return report.seconds.size() > 1 ? fmt::format("{:.2f} s ({})", total, stages)
+                                   : fmt::format("{:.2f} s", total);
+}
+
+std::string joined(const std::map<std::string, std::string>& pairs) {
+  std::string text;
+  for (const auto& [name, value] : pairs) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+std::string confusion_text(const Evaluation& evaluation) {
+  std::size_t name_width = 5;
+  std::size_t count_width = 1;
+  for (const auto& name : evaluation.classes) name_width = std::max(name_width, width_of(name));
+  for (const auto& row : evaluation.confusion) {
+    for (const Index count : row) count_width = std::max(count_width, fmt::format("{}", count).size());
+  }
+  std::string text = "  confusion (rows: true class, columns: predicted class, in the same order)\n";
+  for (std::size_t c = 0; c < evaluation.confusion.size(); ++c) {
+    text += "    " + padded(evaluation.classes[c], name_width);
+    for (const Index count : evaluation.confusion[c]) text += fmt::format("  {:>{}}", count, count_width);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::converged:
+      return "converged";
+    case Status::iteration_limit:
+      return "iteration limit";
+    case Status::stopped:
+      return "stopped";
+    case Status::numerical_trouble:
+      return "numerical trouble";
+  }
+  return "unknown";
+}
+
+std::string to_text(const Certificate& certificate) {
+  if (certificate.verdict.empty() && certificate.items.empty()) return "certificate: none\n";
+  std::string text = fmt::format("certificate ({}): {}\n", certificate.proof ? "proof" : "checks, not a proof",
+                                 certificate.verdict);
+  std::size_t width = 0;
+  for (const auto& item : certificate.items) width = std::max(width, width_of(item.name));
+  for (const auto& item : certificate.items) {
+    text += fmt::format("  {}  {:<13.6g} {}\n", padded(item.name, width), item.value, item.meaning);
+  }
+  return text;
+}
+
+std::string to_text(const Evaluation& evaluation) {
+  std::string text = fmt::format("evaluation{}{}: {} samples\n", evaluation.name.empty() ? "" : " on ",
+                                 evaluation.name, evaluation.samples);
+  std::size_t width = 0;
+  for (const auto& [name, value] : evaluation.values) width = std::max(width, width_of(name));
+  for (const auto& [name, value] : evaluation.values)
+    text += fmt::format("  {}  {:.6g}\n", padded(name, width), value);
+  // A table of hundreds of classes helps nobody; the JSON report has it.
+  constexpr std::size_t kMostClasses = 12;
+  if (!evaluation.confusion.empty() && evaluation.classes.size() <= kMostClasses)
+    text += confusion_text(evaluation);
+  return text;
+}
+
+std::string to_text(const Report& report) {
+  std::string text =
+      fmt::format("{}: {} after {} iterations", report.method, to_string(report.status), report.iterations);
+  if (!report.objective_name.empty())
+    text += fmt::format(", {} {:.10g}", report.objective_name, report.objective);
+  text += "\n";
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, value);
+  };
+  if (!report.message.empty()) text += "  " + report.message + "\n";
+  line("data", fmt::format("{} samples, {} kernels ({} bank), {}", report.samples, report.kernels, report.bank,
+                           report.task));
+  line("time", seconds_text(report) + fmt::format(", {} threads, seed {}", report.threads, report.seed));
+  if (report.memory_bytes > 0) line("memory", base::format_bytes(report.memory_bytes) + " (estimate)");
+  line("options", joined(report.options));
+  line("machine", joined(report.environment));
+  for (const auto& warning : report.warnings) line("warning", warning);
+  text += to_text(report.certificate);
+  for (const auto& evaluation : report.evaluations) text += to_text(evaluation);
+  return text;
+}
+
+}  // namespace kloom
