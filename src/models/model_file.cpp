@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "models/model_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "data/container_json.h"
+#include "kernels/recipe_file.h"
+#include "kloom/error.h"
+
+namespace kloom {
+namespace models {
+namespace {
+
+using data::encode_text;
+using data::encode_texts;
+using data::Fields;
+using nlohmann::json;
+
+constexpr std::array all_tasks = {Task::binary, Task::multiclass, Task::multilabel, Task::regression,
+                                  Task::multi_regression};
+
+using Shape = KernelWeights::Shape;
+constexpr std::array<std::pair<Shape, std::string_view>, 3> all_shapes = {
+    {{Shape::shared, "shared"}, {Shape::per_class, "per class"}, {Shape::per_sample, "per sample"}}};
+
+// The scalars of a BEMKL posterior in the order of the tensor "bemkl".
+template <typename Posterior>
+auto scalars(Posterior& b) {
+  return std::array{&b.sigma_g,    &b.margin,      &b.alpha_lambda, &b.beta_lambda, &b.alpha_gamma,
+                    &b.beta_gamma, &b.alpha_omega, &b.beta_omega,   &b.gamma};
+}
+
+void save_lower_triangle(data::SectionList& sections, std::string name, const Matrix& matrix) {
+  const Index n = matrix.rows();
+  sections.add(std::move(name), data::Dtype::f64, {n * (n + 1) / 2}, [&matrix](data::ContainerWriter& writer) {
+    Vector row;
+    for (Index i = 0; i < matrix.rows(); ++i) {
+      row.clear();
+      for (Index j = 0; j <= i; ++j) row.push_back(matrix(i, j));
+      writer.write(row);
+    }
+  });
+}
+
+Matrix load_lower_triangle(data::TensorReader& tensors, const std::string& name, Index n) {
+  const Vector packed = tensors.vector(name);
+  std::size_t expected = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(n), static_cast<std::size_t>(n) + 1, &expected) ||
+      packed.size() != expected / 2)
+    tensors.container().damaged(fmt::format("'{}' is not the triangle of an {} × {} matrix", name, n, n));
+  Matrix out(n, n);
+  std::size_t next = 0;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j <= i; ++j) out(i, j) = out(j, i) = packed[next++];
+  return out;
+}
+
+json save_bemkl(const BemklPosterior& posterior, data::SectionList& sections) {
+  Vector values;
+  for (const double* scalar : scalars(posterior)) values.push_back(*scalar);
+  sections.vector("bemkl", std::move(values));
+  sections.vector("bemkl.lambda", posterior.lambda);
+  sections.vector("bemkl.omega", posterior.omega);
+  sections.vector("bemkl.f_location", posterior.f_location);
+  sections.matrix("bemkl.be_covariance", posterior.be_covariance);
+  if (!posterior.a_covariance.empty())
+    save_lower_triangle(sections, "bemkl.a_covariance", posterior.a_covariance);
+  return {{"literal", posterior.literal}, {"a_covariance", !posterior.a_covariance.empty()}};
+}
+
+BemklPosterior load_bemkl(const json& document, data::TensorReader& tensors, Index samples) {
+  Fields fields(document, tensors.container().source(), "the posterior");
+  BemklPosterior posterior;
+  posterior.literal = fields.flag("literal");
+  const Vector values = tensors.vector("bemkl");
+  const auto targets = scalars(posterior);
+  if (values.size() != targets.size()) tensors.container().damaged("'bemkl' does not have nine numbers");
+  for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
+  posterior.lambda = tensors.vector("bemkl.lambda");
+  posterior.omega = tensors.vector("bemkl.omega");
+  posterior.f_location = tensors.vector("bemkl.f_location");
+  posterior.be_covariance = tensors.matrix("bemkl.be_covariance");
+  if (fields.flag("a_covariance"))
+    posterior.a_covariance = load_lower_triangle(tensors, "bemkl.a_covariance", samples);
+  fields.finish();
+  return posterior;
+}
+
+// Fills `sections` and returns the plan of the file. `model` must outlive `sections`.
+data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) {
+  json document;
+  document["method"] = encode_text(model.method);
+  document["task"] = to_string(model.task);
+  document["classes"] = encode_texts(model.classes);
+  document["target"] = encode_text(model.target_name);
+  document["options"] = encode_text(model.options_json);
+  document["report"] = encode_text(model.report_json);
+  document["kernels"] = encode_texts(model.kernel_names);
+  for (const auto& [shape, name] : all_shapes)
+    if (shape == model.weights.shape) document["weights"] = name;
+  sections.matrix("weights", model.weights.values);
+  if (!model.weights.deviation.empty()) sections.matrix("weights.deviation", model.weights.deviation);
+  sections.matrix("coefficients", model.coefficients);
+  sections.vector("bias", model.bias);
+  if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
+  if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
+  sections.text("document", document.dump());
+
+  data::ContainerPlan plan{std::string(model_format), std::string(model_version)};
+  // For people and tools that look into the header; kloom itself reads the document.
+  if (data::is_utf8(model.method)) plan.set("method", model.method);
+  plan.set("task", std::string(to_string(model.task)));
+  if (data::is_utf8(model.options_json)) plan.set("options", model.options_json);
+  sections.plan_into(plan);
+  return plan;
+}
+
+bool is_shape(const Matrix& m, Index rows, Index cols) {
+  return m.rows() == rows && m.cols() == cols;
+}
+
+// Empty where a method has nothing to say, else one number for each of n.
+bool empty_or(const Vector& v, Index n) {
+  return v.empty() || static_cast<Index>(v.size()) == n;
+}
+
+std::string classes_trouble(const Model& model, Index outputs) {
+  const auto classes = static_cast<Index>(model.classes.size());
+  switch (model.task) {
+    case Task::binary:
+      if (classes != 2 || outputs != 1) return "a binary model needs two classes and one score";
+      break;
+    case Task::multiclass:
+    case Task::multilabel:
+      if (classes != outputs) return "the number of classes is not the number of scores";
+      break;
+    case Task::regression:
+      if (outputs != 1) return "a regression model needs one score";
+      break;
+    case Task::multi_regression:
+      break;
+  }
+  return {};
+}
+
+std::string weights_trouble(const KernelWeights& weights, Index samples, Index kernels, Index outputs) {
+  Index rows = 1;
+  if (weights.shape == Shape::per_class) rows = outputs;
+  if (weights.shape == Shape::per_sample) rows = samples;
+  if (!is_shape(weights.values, rows, kernels)) return "the kernel weights have the wrong shape";
+  if (!weights.deviation.empty() && !is_shape(weights.deviation, rows, kernels))
+    return "the deviations of the kernel weights have the wrong shape";
+  return {};
+}
+
+std::string bemkl_trouble(const BemklPosterior& posterior, Index samples, Index kernels) {
+  if (!empty_or(posterior.lambda, samples) || !empty_or(posterior.omega, kernels) ||
+      !empty_or(posterior.f_location, samples))
+    return "a factor of the posterior has the wrong length";
+  if (!posterior.be_covariance.empty() && !is_shape(posterior.be_covariance, kernels + 1, kernels + 1))
+    return "the covariance of bias and kernel weights has the wrong shape";
+  if (!posterior.a_covariance.empty() && !is_shape(posterior.a_covariance, samples, samples))
+    return "the covariance of the coefficients has the wrong shape";
+  return {};
+}
+
+}  // namespace
+
+std::string model_trouble(const Model& model) {
+  const Index samples = model.coefficients.rows();
+  const Index outputs = model.coefficients.cols();
+  const auto kernels = static_cast<Index>(model.kernel_names.size());
+  if (samples < 1 || outputs < 1) return "it has no coefficients";
+  if (kernels < 1) return "it has no kernels";
+  if (static_cast<Index>(model.bias.size()) != outputs)
+    return "the number of biases is not the number of scores";
+  std::string trouble = classes_trouble(model, outputs);
+  if (trouble.empty()) trouble = weights_trouble(model.weights, samples, kernels, outputs);
+  if (trouble.empty() && model.bemkl) trouble = bemkl_trouble(*model.bemkl, samples, kernels);
+  if (trouble.empty() && model.recipe) {
+    if (static_cast<Index>(model.recipe->terms.size()) != kernels)
+      return "recipe and model have different kernels";
+    if (model.recipe->basis.samples != samples) return "recipe and model have different training samples";
+    trouble = kernels::recipe_trouble(*model.recipe);
+  }
+  return trouble;
+}
+
+Model read_model(const data::Container& container) {
+  if (container.version() != model_version)
+    throw FileError(fmt::format(
+        "'{}' has version {} of the model format, and this kloom reads version {}; use a newer kloom.",
+        container.source(), json(container.version()).dump(), model_version));
+  data::TensorReader tensors(container);
+  const json document = data::parse_json(tensors.text("document"), container.source(), "its document");
+  Fields fields(document, container.source(), "the model");
+  Model model;
+  model.method = fields.text("method");
+  const std::string task = fields.text("task");
+  const std::string shape = fields.text("weights");
+  const auto* known_task =
+      std::find_if(all_tasks.begin(), all_tasks.end(), [&](Task t) { return to_string(t) == task; });
+  const auto* known_shape =
+      std::find_if(all_shapes.begin(), all_shapes.end(), [&](const auto& s) { return s.second == shape; });
+  if (known_task == all_tasks.end())
+    fields.damaged("task", "has a value that this version of kloom does not know");
+  if (known_shape == all_shapes.end())
+    fields.damaged("weights", "has a value that this version of kloom does not know");
+  model.task = *known_task;
+  model.weights.shape = known_shape->first;
+  model.classes = fields.texts("classes");
+  model.target_name = fields.text("target");
+  model.options_json = fields.text("options");
+  model.report_json = fields.text("report");
+  model.kernel_names = fields.texts("kernels");
+  model.weights.values = tensors.matrix("weights");
+  if (tensors.has("weights.deviation")) model.weights.deviation = tensors.matrix("weights.deviation");
+  model.coefficients = tensors.matrix("coefficients");
+  model.bias = tensors.vector("bias");
+  if (const json* bemkl = fields.find("bemkl"))
+    model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
+  if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
+  fields.finish();
+  tensors.finish();
+  const std::string trouble = model_trouble(model);
+  if (!trouble.empty()) container.damaged(trouble);
+  return model;
+}
+
+}  // namespace models
+
+std::size_t model_file_bytes(const Model& model) {
+  data::SectionList sections;
+  return models::plan_model(model, sections).file_bytes();
+}
+
+void save_model(const Model& model, const std::string& path) {
+  const std::string trouble = models::model_trouble(model);
+  if (!trouble.empty()) throw InvalidArgument(fmt::format("The model cannot be saved: {}.", trouble));
+  data::SectionList sections;
+  const data::ContainerPlan plan = models::plan_model(model, sections);
+  data::ContainerWriter writer(plan, path);
+  sections.write_to(writer);
+  writer.finish();
+}
+
+Model load_model(const std::string& path) {
+  return models::read_model(data::Container::read(path, models::model_format));
+}
+
+}  // namespace kloom
