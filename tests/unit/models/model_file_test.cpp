@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "models/model_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "kloom/error.h"
+#include "kloom/model.h"
+#include "support/files.h"
+
+namespace kloom {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+
+  Index below(Index n) { return static_cast<Index>(engine_() % static_cast<std::uint64_t>(n)); }
+  bool coin() { return below(2) == 1; }
+
+  // Any double at all: NaN with payload, infinities, -0, subnormal numbers.
+  double bits() { return std::bit_cast<double>(engine_()); }
+  double finite() { return static_cast<double>(below(2'000'001) - 1'000'000) / 997.0; }
+  Vector vector(Index n) {
+    Vector v(static_cast<std::size_t>(n));
+    for (double& x : v) x = bits();
+    return v;
+  }
+  Matrix matrix(Index rows, Index cols) {
+    Matrix m(rows, cols);
+    for (double& x : m.values()) x = bits();
+    return m;
+  }
+  Matrix symmetric(Index n) {
+    Matrix m = matrix(n, n);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < i; ++j) m(j, i) = m(i, j);
+    return m;
+  }
+  // Bytes of any kind, often not UTF-8.
+  std::string text() {
+    std::string s(static_cast<std::size_t>(below(9)), ' ');
+    for (char& c : s) c = static_cast<char>(coin() ? 'a' + below(26) : below(256));
+    return s;
+  }
+  std::vector<std::string> texts(Index n) {
+    std::vector<std::string> out;
+    for (Index i = 0; i < n; ++i) out.push_back(text());
+    return out;
+  }
+  std::vector<Index> subset(Index n) {
+    std::vector<Index> out;
+    for (Index i = 0; i < n; ++i)
+      if (coin()) out.push_back(i);
+    if (out.empty()) out.push_back(below(n));
+    return out;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+std::vector<Feature> random_features(Random& random, Index n) {
+  std::vector<Feature> out;
+  for (Index i = 0; i < n; ++i) out.push_back({random.text(), random.text()});
+  return out;
+}
+
+Dataset random_basis(Random& random, Index samples, Index features) {
+  Dataset basis;
+  basis.source = random.text();
+  basis.samples = samples;
+  if (random.coin()) basis.ids = random.texts(samples);
+  basis.feature_info = random_features(random, features);
+  basis.features = random.matrix(samples, features);
+  if (random.coin()) basis.views = {{random.text(), random.subset(features)}, {random.text(), {}}};
+  basis.texts.push_back({{random.text(), random.text()}, random.texts(samples)});
+  basis.kernels = {{random.text(), Matrix()}};
+  basis.distances = {{random.text(), Matrix()}, {random.text(), Matrix()}};
+  basis.target_name = random.text();
+  return basis;
+}
+
+KernelTerm random_term(Random& random, Index p, Index samples, Index features) {
+  KernelTerm term;
+  term.name = random.text();
+  term.function = static_cast<KernelFunction>(p % 10);  // every function in turn
+  term.parameter = random.finite();
+  term.group = random.text();
+  term.normalisation = static_cast<Normalisation>(random.below(5));
+  term.distance_scale = random.finite();
+  term.scale = random.finite();
+  term.centre_mean = random.finite();
+  if (random.coin()) term.centre_means = random.vector(samples);
+  switch (term.function) {
+    case KernelFunction::spectrum:
+      term.parameter = 3;
+      term.features = {0};
+      break;
+    case KernelFunction::precomputed:
+      term.features = {0};
+      break;
+    case KernelFunction::expdist:
+      term.features = {1};
+      break;
+    default:
+      term.features = random.subset(features);
+  }
+  return term;
+}
+
+Recipe random_recipe(Random& random, Index samples, Index kernels) {
+  const Index features = 1 + random.below(4);
+  Recipe recipe;
+  recipe.spec = parse_kernel_spec("rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on all");
+  PreprocessingOptions options;
+  options.standardise = random.coin();
+  options.impute = static_cast<Impute>(random.below(3));
+  options.onehot = random.coin();
+  options.keep_text = random.texts(2);
+  std::vector<Preprocessing::Column> columns;
+  for (Index i = 0; i < features; ++i)
+    columns.push_back({{random.text(), random.text()},
+                       random.text(),
+                       random.coin(),
+                       random.bits(),
+                       random.bits(),
+                       random.bits()});
+  recipe.preprocessing = Preprocessing::from_parts(options, columns, random_features(random, 1),
+                                                   {{random.text(), random.subset(features)}});
+  for (Index p = 0; p < kernels; ++p) recipe.terms.push_back(random_term(random, p, samples, features));
+  recipe.basis = random_basis(random, samples, features);
+  return recipe;
+}
+
+BemklPosterior random_posterior(Random& random, Index samples, Index kernels) {
+  BemklPosterior b;
+  for (double* x : {&b.sigma_g, &b.margin, &b.alpha_lambda, &b.beta_lambda, &b.alpha_gamma, &b.beta_gamma,
+                    &b.alpha_omega, &b.beta_omega, &b.gamma})
+    *x = random.bits();
+  b.literal = random.coin();
+  b.lambda = random.vector(samples);
+  b.omega = random.vector(kernels);
+  b.be_covariance = random.matrix(kernels + 1, kernels + 1);
+  if (random.coin()) b.a_covariance = random.symmetric(samples);
+  if (random.coin()) b.f_location = random.vector(samples);
+  return b;
+}
+
+Model random_model(unsigned seed) {
+  Random random(seed);
+  const Index samples = 1 + random.below(6);
+  const Index kernels = 1 + random.below(12);
+  Model model;
+  model.task = static_cast<Task>(seed % 5);
+  const bool single = model.task == Task::binary || model.task == Task::regression;
+  const Index outputs = single ? 1 : 2 + random.below(3);
+  const bool classes = model.task != Task::regression && model.task != Task::multi_regression;
+  if (classes) model.classes = random.texts(model.task == Task::binary ? 2 : outputs);
+  model.method = random.text();
+  model.target_name = random.text();
+  model.options_json = random.text();
+  model.report_json = random.text();
+  model.kernel_names = random.texts(kernels);
+  model.weights.shape = static_cast<KernelWeights::Shape>(random.below(3));
+  const Index rows = model.weights.shape == KernelWeights::Shape::shared      ? 1
+                     : model.weights.shape == KernelWeights::Shape::per_class ? outputs
+                                                                              : samples;
+  model.weights.values = random.matrix(rows, kernels);
+  if (random.coin()) model.weights.deviation = random.matrix(rows, kernels);
+  model.coefficients = random.matrix(samples, outputs);
+  model.bias = random.vector(outputs);
+  if (random.coin()) model.bemkl = random_posterior(random, samples, kernels);
+  if (random.coin()) model.recipe = random_recipe(random, samples, kernels);
+  return model;
+}
+
+bool same_bits(std::span<const double> a, std::span<const double> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+bool same(const Matrix& a, const Matrix& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() && same_bits(a.values(), b.values());
+}
+bool same(const std::vector<View>& a, const std::vector<View>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const View& x, const View& y) { return x.name == y.name && x.features == y.features; });
+}
+bool same(const std::vector<PrecomputedMatrix>& a, const std::vector<PrecomputedMatrix>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.name == y.name && y.values.empty(); });
+}
+bool same(const Dataset& a, const Dataset& b) {
+  return a.source == b.source && a.samples == b.samples && a.ids == b.ids && a.feature_info == b.feature_info &&
+         same(a.features, b.features) && same(a.views, b.views) && same(a.kernels, b.kernels) &&
+         same(a.distances, b.distances) && a.target_name == b.target_name &&
+         std::equal(
+             a.texts.begin(), a.texts.end(), b.texts.begin(), b.texts.end(),
+             [](const auto& x, const auto& y) { return x.feature == y.feature && x.values == y.values; });
+}
+bool same(const KernelTerm& a, const KernelTerm& b) {
+  const Vector x{a.parameter, a.distance_scale, a.scale, a.centre_mean};
+  const Vector y{b.parameter, b.distance_scale, b.scale, b.centre_mean};
+  return a.name == b.name && a.function == b.function && a.features == b.features && a.group == b.group &&
+         a.normalisation == b.normalisation && same_bits(x, y) && same_bits(a.centre_means, b.centre_means);
+}
+bool same(const Preprocessing& a, const Preprocessing& b) {
+  const auto same_column = [](const Preprocessing::Column& x, const Preprocessing::Column& y) {
+    return x.feature == y.feature && x.category == y.category && x.onehot == y.onehot &&
+           same_bits(Vector{x.centre, x.scale, x.fill}, Vector{y.centre, y.scale, y.fill});
+  };
+  const auto& o = a.options();
+  const auto& p = b.options();
+  return o.standardise == p.standardise && o.impute == p.impute && o.onehot == p.onehot &&
+         o.keep_text == p.keep_text && a.text_columns() == b.text_columns() && same(a.views(), b.views()) &&
+         std::equal(a.columns().begin(), a.columns().end(), b.columns().begin(), b.columns().end(),
+                    same_column);
+}
+bool same(const Recipe& a, const Recipe& b) {
+  return a.spec == b.spec && same(a.preprocessing, b.preprocessing) && same(a.basis, b.basis) &&
+         std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(),
+                    [](const KernelTerm& x, const KernelTerm& y) { return same(x, y); });
+}
+bool same(const BemklPosterior& a, const BemklPosterior& b) {
+  const auto numbers = [](const BemklPosterior& x) {
+    return Vector{x.sigma_g,    x.margin,      x.alpha_lambda, x.beta_lambda, x.alpha_gamma,
+                  x.beta_gamma, x.alpha_omega, x.beta_omega,   x.gamma};
+  };
+  return same_bits(numbers(a), numbers(b)) && a.literal == b.literal && same_bits(a.lambda, b.lambda) &&
+         same_bits(a.omega, b.omega) && same_bits(a.f_location, b.f_location) &&
+         same(a.be_covariance, b.be_covariance) && same(a.a_covariance, b.a_covariance);
+}
+bool same(const Model& a, const Model& b) {
+  if (a.bemkl.has_value() != b.bemkl.has_value() || a.recipe.has_value() != b.recipe.has_value()) return false;
+  return a.method == b.method && a.task == b.task && a.classes == b.classes && a.target_name == b.target_name &&
+         a.options_json == b.options_json && a.report_json == b.report_json &&
+         a.kernel_names == b.kernel_names && a.weights.shape == b.weights.shape &&
+         same(a.weights.values, b.weights.values) && same(a.weights.deviation, b.weights.deviation) &&
+         same(a.coefficients, b.coefficients) && same_bits(a.bias, b.bias) &&
+         (!a.bemkl || same(*a.bemkl, *b.bemkl)) && (!a.recipe || same(*a.recipe, *b.recipe));
+}
+
+TEST(ModelFile, RandomModelsComeBackToTheBit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  int recipes = 0;
+  int posteriors = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const Model model = random_model(seed);
+    save_model(model, path);
+    EXPECT_EQ(model_file_bytes(model), read_bytes(path).size());
+    EXPECT_TRUE(same(model, load_model(path))) << "seed " << seed;
+    recipes += model.recipe ? 1 : 0;
+    posteriors += model.bemkl ? 1 : 0;
+  }
+  EXPECT_GT(recipes, 100);
+  EXPECT_GT(posteriors, 100);
+}
+
+TEST(ModelFile, DamageAtEveryByteIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  unsigned seed = 0;
+  while (!random_model(seed).recipe || !random_model(seed).bemkl || random_model(seed).kernel_names.size() > 3)
+    ++seed;
+  const Model model = random_model(seed);
+  save_model(model, path);
+  const auto count = testing::damage_everywhere(read_bytes(path), path, load_model,
+                                                [&](const Model& loaded) { return same(loaded, model); });
+  EXPECT_EQ(count.refused, count.tried) << "every byte is under a checksum";
+}
+
+TEST(ModelFile, PrecomputedMatricesOfTheBasisAreLeftOut) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  unsigned seed = 0;
+  while (!random_model(seed).recipe) ++seed;
+  Model model = random_model(seed);
+  const std::size_t bytes = model_file_bytes(model);
+  model.recipe->basis.kernels[0].values = Matrix(50, 50, 1.0);
+  EXPECT_EQ(model_file_bytes(model), bytes);
+  save_model(model, path);
+  EXPECT_TRUE(load_model(path).recipe->basis.kernels[0].values.empty());
+}
+
+// A sound model that each case breaks in one place; saving must refuse it, so that no such file is ever made.
+TEST(ModelFile, ModelsThatBreakARuleAreNotSaved) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  unsigned seed = 0;
+  while (!random_model(seed).recipe || !random_model(seed).bemkl || random_model(seed).task != Task::binary)
+    ++seed;
+  const auto refused = [&](auto change) {
+    Model model = random_model(seed);
+    change(model);
+    try {
+      save_model(model, path);
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused([](Model&) {}), "accepted");
+  std::filesystem::remove(path);
+  EXPECT_THAT(refused([](Model& m) { m.bias.push_back(0); }), HasSubstr("biases"));
+  EXPECT_THAT(refused([](Model& m) { m.classes.pop_back(); }), HasSubstr("two classes"));
+  EXPECT_THAT(refused([](Model& m) { m.kernel_names.clear(); }), HasSubstr("no kernels"));
+  EXPECT_THAT(refused([](Model& m) { m.kernel_names.emplace_back("k"); }), HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) { m.weights.deviation = Matrix(7, 7); }), HasSubstr("deviations"));
+  EXPECT_THAT(refused([](Model& m) { m.coefficients = Matrix(); }), HasSubstr("coefficients"));
+  EXPECT_THAT(refused([](Model& m) { m.bemkl->lambda.push_back(1); }), HasSubstr("wrong length"));
+  EXPECT_THAT(refused([](Model& m) { m.bemkl->be_covariance = Matrix(1, 1); }), HasSubstr("bias and kernel"));
+  EXPECT_THAT(refused([](Model& m) { m.bemkl->a_covariance = Matrix(1, 9); }), HasSubstr("covariance"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->terms.pop_back(); }), HasSubstr("different kernels"));
+  EXPECT_THAT(refused([](Model& m) { ++m.recipe->basis.samples; }), HasSubstr("training samples"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->basis.ids = {"a", "b", "c", "d", "e", "f", "g", "h"}; }),
+              HasSubstr("sample names"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->terms[0].features = {99}; }), HasSubstr("not there"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->terms[0].features = {-1}; }), HasSubstr("not there"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->terms[0].scale = std::numeric_limits<double>::infinity(); }),
+              HasSubstr("finite"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->basis.texts[0].values.clear(); }), HasSubstr("text column"));
+  EXPECT_THAT(refused([](Model& m) { m.recipe->basis.views = {{"v", {77}}}; }), HasSubstr("view"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// Files whose checksums are right and whose content is not: made by changing the document of a sound file.
+class EditedDocument : public ::testing::Test {
+ protected:
+  // The message of loading a model whose JSON document was changed by `edit`.
+  std::string refusal(const std::function<void(nlohmann::json&)>& edit, bool extra_tensor = false,
+                      const std::string& version = "1") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("m.kloom");
+    save_model(random_model(seed()), path);
+    const data::Container source = data::Container::read(path, models::model_format);
+    data::ContainerPlan plan{std::string(models::model_format), version};
+    data::TensorReader reader(source);
+    auto document = nlohmann::json::parse(reader.text("document"));
+    edit(document);
+    const std::string text = document.dump();
+    for (const auto& t : source.tensors())
+      plan.add(t.name, t.dtype,
+               t.name == "document" ? std::vector<Index>{static_cast<Index>(text.size())} : t.shape);
+    if (extra_tensor) plan.add("gate", data::Dtype::u8, {0});
+    const std::string edited = folder.file("edited.kloom");
+    data::ContainerWriter writer(plan, edited);
+    for (const auto& t : source.tensors()) {
+      if (t.name == "document")
+        writer.write(text.data(), text.size());
+      else
+        writer.write(source.bytes(t).data(), t.end - t.begin);
+    }
+    writer.finish();
+    try {
+      (void)load_model(edited);
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+ private:
+  static unsigned seed() {
+    unsigned s = 0;
+    while (!random_model(s).recipe || !random_model(s).bemkl) ++s;
+    return s;
+  }
+};
+
+TEST_F(EditedDocument, IsCheckedFieldByField) {
+  EXPECT_EQ(refusal([](auto&) {}), "accepted");
+  EXPECT_THAT(refusal([](auto& d) { d["task"] = "sorting"; }), HasSubstr("'task'"));
+  EXPECT_THAT(refusal([](auto& d) { d["weights"] = "heavy"; }), HasSubstr("'weights'"));
+  EXPECT_THAT(refusal([](auto& d) { d.erase("method"); }), HasSubstr("'method' of the model is missing"));
+  EXPECT_THAT(refusal([](auto& d) { d["gate"] = 1; }), HasSubstr("newer version"));
+  EXPECT_THAT(refusal([](auto&) {}, true), HasSubstr("newer version"));
+  EXPECT_THAT(refusal([](auto&) {}, false, "2"), HasSubstr("version"));
+  EXPECT_THAT(refusal([](auto& d) { d.erase("bemkl"); }), HasSubstr("newer version"));
+  EXPECT_THAT(refusal([](auto& d) { d["classes"] = "a"; }), HasSubstr("list"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["spec"] = "rbf(("; }), HasSubstr("kernel spec"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["terms"][0]["function"] = "magic"; }), HasSubstr("'function'"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["terms"].push_back(1); }), HasSubstr("per kernel"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["preprocessing"]["impute"] = "guess"; }),
+              HasSubstr("'impute'"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["basis"]["samples"] = -1; }), HasSubstr("'samples'"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["basis"]["samples"] = 1e300; }), HasSubstr("'samples'"));
+  EXPECT_THAT(refusal([](auto& d) { d["recipe"]["basis"]["features"] = {1, 2}; }), HasSubstr("feature"));
+}
+
+// A file of every past version of the format stays here and loads.
+TEST(ModelFile, VersionOneStillLoads) {
+  const Model model = load_model(std::string(KLOOM_SOURCE_DIR) + "/tests/data/models/version-1.kloom");
+  EXPECT_EQ(model.method, "bemkl");
+  EXPECT_EQ(model.task, Task::binary);
+  EXPECT_EQ(model.classes, (std::vector<std::string>{"benign", "malignant"}));
+  ASSERT_EQ(model.kernel_names.size(), 2U);
+  EXPECT_EQ(model.weights.values(0, 1), 0.1);
+  EXPECT_EQ(model.coefficients(2, 0), -0.75);
+  EXPECT_EQ(model.bias, Vector{0.5});
+  ASSERT_TRUE(model.bemkl.has_value());
+  EXPECT_EQ(model.bemkl->a_covariance(0, 2), 0.25);
+  EXPECT_EQ(model.bemkl->a_covariance(2, 0), 0.25);
+  ASSERT_TRUE(model.recipe.has_value());
+  EXPECT_EQ(model.recipe->spec, parse_kernel_spec("rbf(width=1,2) on all"));
+  EXPECT_EQ(model.recipe->basis.features(1, 0), -1.0 / 3.0);
+  EXPECT_EQ(model.recipe->basis.ids[1], "M\xfcller") << "not UTF-8, and kept";
+  EXPECT_EQ(model.recipe->preprocessing.columns()[0].scale, 2.5);
+}
+
+}  // namespace
+}  // namespace kloom
