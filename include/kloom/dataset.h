@@ -28,6 +28,7 @@ struct Feature {
 struct View {
   std::string name;
   std::vector<Index> features;   // columns of Dataset::features
+  std::vector<Index> texts = {};   // columns of Dataset::texts
 };
 
 struct TextColumn {
@@ -49,6 +50,7 @@ struct Dataset {
   std::vector<Index> lines;           // line of each sample in its file, for messages; may be empty
   std::vector<Feature> feature_info;  // one per column of `features`
   Matrix features;                    // N × D; a missing value is NaN until Preprocessing deals with it
+  bool absent_is_zero = false;        // svmlight: a feature that the file never mentions is 0, not missing
   std::vector<View> views;            // empty: no views were declared
   std::vector<TextColumn> texts;
   std::vector<PrecomputedMatrix> kernels;
@@ -77,7 +79,7 @@ struct DatasetRequest {
   std::vector<std::string> distance_files;
   std::string target;                        // empty: a single column called label, target, class or y
   bool target_required = true;               // false in predict
-  std::string id;                            // id column; empty: "id" or "sample" if present in views
+  std::string id;                            // id column; empty: "id" or "sample" if there is one
   std::string weight;                        // sample weight column; empty: none
   bool inner_join = false;                   // keep only ids present in every view
   std::vector<std::string> ignore;           // columns that are not features

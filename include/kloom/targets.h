@@ -36,7 +36,9 @@ struct Targets {
 
 struct TargetsRequest {
   enum class Kind { automatic, classes, regression };
-  Kind kind = Kind::automatic;      // automatic: two or more names, or few distinct integers = classes
+  // automatic: regression if every label is a number, there are more than two distinct ones, and they are not
+  // all integers or there are more than max(20, labelled samples / 5) of them; else classes.
+  Kind kind = Kind::automatic;
   std::string positive;             // name of the positive class; empty: the last of two
   bool allow_unlabelled = false;
   std::string source;               // for messages

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From a table of texts to a data set: which column is what, and which columns are numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/names.h"
+#include "data/number.h"
+#include "data/sources.h"
+#include "kloom/error.h"
+
+namespace kloom::data {
+namespace {
+
+struct Roles {
+  Index target = -1;
+  Index id = -1;
+  Index weight = -1;
+  std::vector<Index> features;  // all that have no other role
+};
+
+// The named column, or an error that lists the columns.
+Index require_column(const TextTable& table, const std::string& name, std::string_view role) {
+  const Index column = table.find(name);
+  if (column < 0) {
+    throw InvalidArgument(fmt::format("{}: there is no column '{}' for the {}. Columns: {}.{}", table.source,
+                                      name, role, list_some(table.names, 20), did_you_mean(name, table.names)));
+  }
+  return column;
+}
+
+Index find_id(const TextTable& table, const DatasetRequest& request, Index target) {
+  if (!request.id.empty()) {
+    return require_column(table, request.id, "sample id");
+  }
+  for (const std::string_view wanted : {"id", "sample"}) {
+    for (Index j = 0; j < table.columns; ++j) {
+      const std::string& name = table.names[static_cast<std::size_t>(j)];
+      if (j != target && equal_ignoring_case(name, wanted) && !named_by(request.ignore, name)) {
+        return j;
+      }
+    }
+  }
+  // Programs write row names as a first column without a name.
+  return table.names[0].empty() ? 0 : -1;
+}
+
+Roles choose_roles(const TextTable& table, const DatasetRequest& request, const std::string& target) {
+  Roles roles;
+  roles.target = target.empty() ? -1 : table.find(target);
+  roles.id = find_id(table, request, roles.target);
+  roles.weight = request.weight.empty() ? -1 : table.find(request.weight);
+  if (roles.target >= 0 && (roles.target == roles.id || roles.target == roles.weight)) {
+    throw InvalidArgument(fmt::format("{}: column '{}' cannot be the target and something else.", table.source,
+                                      table.names[static_cast<std::size_t>(roles.target)]));
+  }
+  for (Index j = 0; j < table.columns; ++j) {
+    const std::string& name = table.names[static_cast<std::size_t>(j)];
+    const bool taken = j == roles.target || j == roles.id || j == roles.weight;
+    if (!taken && !name.empty() && !named_by(request.ignore, name)) {
+      roles.features.push_back(j);
+    }
+  }
+  return roles;
+}
+
+std::vector<std::string> texts_of(const TextTable& table, Index column) {
+  std::vector<std::string> values;
+  values.reserve(static_cast<std::size_t>(table.rows()));
+  for (Index i = 0; i < table.rows(); ++i) {
+    values.emplace_back(table.cell(i, column));
+  }
+  return values;
+}
+
+// Numbers of the feature columns; a column with a cell that is neither a number nor missing is text.
+struct Scan {
+  Matrix values;  // rows × features
+  std::vector<bool> is_text;
+};
+
+void refuse_infinite(const TextTable& table, const Scan& scan, const Roles& roles) {
+  for (std::size_t k = 0; k < roles.features.size(); ++k) {
+    const auto values = scan.values.column(static_cast<Index>(k));
+    const auto found = std::ranges::find_if(values, [](double v) { return std::isinf(v); });
+    if (!scan.is_text[k] && found != values.end()) {
+      const Index row = found - values.begin();
+      const Index column = roles.features[k];
+      throw InvalidArgument(
+          fmt::format("{} line {}: column '{}' holds '{}', which is infinite or too large. Features must be "
+                      "finite numbers.",
+                      table.source, table.lines[static_cast<std::size_t>(row)],
+                      table.names[static_cast<std::size_t>(column)], table.cell(row, column)));
+    }
+  }
+}
+
+Scan scan_features(const TextTable& table, const Roles& roles, const DatasetRequest& request,
+                   const Context& context) {
+  const std::size_t count = roles.features.size();
+  require_memory(static_cast<std::size_t>(table.rows()), count, context, table.source);
+  Scan scan{Matrix(table.rows(), static_cast<Index>(count)), std::vector<bool>(count, false)};
+  for (std::size_t k = 0; k < count; ++k) {
+    scan.is_text[k] = named_by(request.text, table.names[static_cast<std::size_t>(roles.features[k])]);
+  }
+  for (Index i = 0; i < table.rows(); ++i) {  // rows outside: cells of a row lie together
+    for (std::size_t k = 0; k < count; ++k) {
+      if (scan.is_text[k]) {
+        continue;
+      }
+      const CellValue cell = read_cell(table.cell(i, roles.features[k]));
+      scan.is_text[k] = cell.kind == CellKind::text;
+      scan.values(i, static_cast<Index>(k)) = cell.value;
+    }
+  }
+  refuse_infinite(table, scan, roles);
+  return scan;
+}
+
+void set_features(Dataset& data, const TextTable& table, const Roles& roles, Scan scan,
+                  const std::string& view) {
+  const auto numeric = static_cast<Index>(std::ranges::count(scan.is_text, false));
+  const bool all_numeric = numeric == scan.values.cols();
+  data.features = all_numeric ? std::move(scan.values) : Matrix(table.rows(), numeric);
+  for (std::size_t k = 0; k < roles.features.size(); ++k) {
+    const Index column = roles.features[k];
+    Feature feature{table.names[static_cast<std::size_t>(column)], view};
+    if (scan.is_text[k]) {
+      data.texts.push_back({std::move(feature), texts_of(table, column)});
+      continue;
+    }
+    if (!all_numeric) {
+      std::ranges::copy(scan.values.column(static_cast<Index>(k)),
+                        data.features.column(static_cast<Index>(data.feature_info.size())).begin());
+    }
+    data.feature_info.push_back(std::move(feature));
+  }
+}
+
+void set_weights(Dataset& data, const TextTable& table, Index column) {
+  for (Index i = 0; i < table.rows(); ++i) {
+    const CellValue cell = read_cell(table.cell(i, column));
+    if (cell.kind != CellKind::number || cell.value < 0.0) {
+      throw InvalidArgument(
+          fmt::format("{} line {}: the sample weight '{}' is not a finite number of 0 or more.", table.source,
+                      table.lines[static_cast<std::size_t>(i)], table.cell(i, column)));
+    }
+    data.weights.push_back(cell.value);
+  }
+}
+
+void set_ids(Dataset& data, const TextTable& table, Index column) {
+  data.ids = texts_of(table, column);
+  const auto empty = std::ranges::find(data.ids, std::string());
+  if (empty != data.ids.end()) {
+    throw InvalidArgument(fmt::format("{} line {}: the sample id is empty.", table.source,
+                                      table.lines[static_cast<std::size_t>(empty - data.ids.begin())]));
+  }
+}
+
+}  // namespace
+
+bool named_by(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return pattern == name || (is_glob(pattern) && glob_match(pattern, name));
+  });
+}
+
+Dataset table_to_dataset(const Source& source, const DatasetRequest& request, const std::string& target,
+                         const Context& context) {
+  const TextTable& table = *source.table;
+  const Roles roles = choose_roles(table, request, target);
+  Dataset data;
+  data.source = table.source;
+  data.samples = table.rows();
+  data.lines = table.lines;
+  data.notes = source.notes;
+  if (roles.target >= 0) {
+    data.target_name = target;
+    data.labels = texts_of(table, roles.target);
+    for (std::string& label : data.labels) {
+      if (is_missing(label)) {
+        label.clear();
+      }
+    }
+  }
+  if (roles.id >= 0) {
+    set_ids(data, table, roles.id);
+    if (request.id.empty()) {
+      data.notes.push_back(
+          roles.id == 0 && table.names[0].empty()
+              ? fmt::format("{}: took the first column, which has no name, as sample ids.", table.source)
+              : fmt::format("{}: took column '{}' as sample ids.", table.source,
+                            table.names[static_cast<std::size_t>(roles.id)]));
+    }
+  }
+  if (roles.weight >= 0) {
+    set_weights(data, table, roles.weight);
+  }
+  set_features(data, table, roles, scan_features(table, roles, request, context), source.view);
+  return data;
+}
+
+void drop_ignored(Dataset& data, const DatasetRequest& request) {
+  std::vector<Index> kept;
+  for (std::size_t j = 0; j < data.feature_info.size(); ++j) {
+    if (!named_by(request.ignore, data.feature_info[j].name)) {
+      kept.push_back(static_cast<Index>(j));
+    }
+  }
+  if (kept.size() == data.feature_info.size()) {
+    return;
+  }
+  Matrix features(data.samples, static_cast<Index>(kept.size()));
+  std::vector<Feature> info;
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    std::ranges::copy(data.features.column(kept[k]), features.column(static_cast<Index>(k)).begin());
+    info.push_back(data.feature_info[static_cast<std::size_t>(kept[k])]);
+  }
+  data.features = std::move(features);
+  data.feature_info = std::move(info);
+}
+
+}  // namespace kloom::data

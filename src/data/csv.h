@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CSV and TSV text as a table of cells.
+//
+// Rules: a first line of names (unless `header` is off), one row per line, every row as long as the
+// first. Lines end in LF, CRLF or CR; a UTF-8 byte order mark is skipped; blank lines are skipped. A cell
+// that begins with a double quote runs to the closing one, may contain delimiters and line breaks, and has
+// its quotes doubled. Blanks around unquoted cells do not count.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kloom/matrix.h"
+
+namespace kloom::data {
+
+struct CsvOptions {
+  char delimiter = ',';
+  bool header = true;
+  std::string source;  // file name, for messages
+};
+
+class TextTable {
+ public:
+  std::string source;
+  std::vector<std::string> names;  // the header; only the first may be empty (an unnamed id column)
+  std::vector<Index> lines;        // line on which each row begins, counted from 1
+  Index columns = 0;
+  char delimiter = ',';
+
+  [[nodiscard]] Index rows() const { return static_cast<Index>(lines.size()); }
+  [[nodiscard]] std::string_view cell(Index row, Index column) const {
+    const auto k = static_cast<std::size_t>(row * columns + column);
+    const std::size_t begin = k == 0 ? 0 : ends_[k - 1];
+    return std::string_view(text_).substr(begin, ends_[k] - begin);
+  }
+  // Position of a column, or -1.
+  [[nodiscard]] Index find(std::string_view name) const;
+
+ private:
+  friend class CsvReader;
+  std::string text_;               // all cells one after another: a table has too many for a string each
+  std::vector<std::size_t> ends_;  // where each cell ends in text_
+};
+
+// Throws InvalidArgument: no content, header only, rows of another length, duplicate or missing column
+// names, unterminated quote, text after a closing quote, NUL bytes.
+[[nodiscard]] TextTable parse_csv(std::string_view text, const CsvOptions& options);
+
+// The delimiter of a text whose file name suggests `expected` (',' or '\t', or 0 for no idea): a first line
+// that has none of it but semicolons is taken as semicolon-separated.
+[[nodiscard]] char guess_delimiter(std::string_view text, char expected);
+
+}  // namespace kloom::data

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "data/gzip.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <system_error>
+
+#include "data/number.h"
+#include "kloom/error.h"
+
+namespace kloom::data {
+namespace {
+
+constexpr std::size_t chunk = std::size_t{1} << 16U;
+constexpr std::string_view gzip_magic = "\x1f\x8b";
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+[[noreturn]] void too_large(const std::string& source, std::size_t limit) {
+  throw ResourceError(fmt::format(
+      "{}: more than {} bytes, the memory allowed for reading. Use a larger memory budget.", source, limit));
+}
+
+// One inflate stream with its end assured.
+class Inflater {
+ public:
+  Inflater() {
+    constexpr int gzip_only = 16 + MAX_WBITS;
+    if (inflateInit2(&stream_, gzip_only) != Z_OK) {
+      throw ResourceError("Not enough memory to unpack gzip data.");
+    }
+  }
+  ~Inflater() { inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  z_stream& stream() { return stream_; }
+
+ private:
+  z_stream stream_{};
+};
+
+// Feeds zlib's 32-bit counters from a buffer of any size.
+void refill(z_stream& stream, std::string_view& rest) {
+  if (stream.avail_in == 0 && !rest.empty()) {
+    const std::size_t n = std::min<std::size_t>(rest.size(), std::numeric_limits<uInt>::max());
+    // zlib's interface is not const-correct; it does not write to its input.
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
+    stream.avail_in = static_cast<uInt>(n);
+    rest.remove_prefix(n);
+  }
+}
+
+// After a member: true if another one follows; padding with zero bytes is allowed, anything else is damage.
+bool another_member(const z_stream& stream, std::string_view rest, const std::string& source) {
+  const std::string_view here(reinterpret_cast<const char*>(stream.next_in), stream.avail_in);
+  if (here.find_first_not_of('\0') == std::string_view::npos &&
+      rest.find_first_not_of('\0') == std::string_view::npos) {
+    return false;
+  }
+  if (!here.empty() && here[0] != gzip_magic[0]) {
+    throw FileError(fmt::format("{}: other bytes follow the gzip data. The file is damaged.", source));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t limit) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw InvalidArgument(fmt::format("{}: no such file.", path));
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw InvalidArgument(fmt::format("{}: this is a folder, not a file.", path));
+  }
+  errno = 0;
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (!file) {
+    throw FileError(fmt::format("{}: cannot be opened: {}.", path, reason(errno)));
+  }
+  // The size is not asked for first: pipes have none, and a file may grow meanwhile.
+  std::string bytes;
+  std::size_t used = 0;
+  while (true) {
+    bytes.resize(std::max(used + chunk, used * 2));
+    const std::size_t n = std::fread(bytes.data() + used, 1, bytes.size() - used, file.get());
+    used += n;
+    if (used > limit) {
+      too_large(path, limit);
+    }
+    if (n == 0) {
+      break;
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw FileError(fmt::format("{}: cannot be read: {}.", path, reason(errno)));
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+bool has_gz_name(std::string_view path) {
+  return path.size() > 3 && equal_ignoring_case(path.substr(path.size() - 3), ".gz");
+}
+
+std::string gunzip(std::string_view packed, const std::string& source, std::size_t limit) {
+  if (!packed.starts_with(gzip_magic)) {
+    throw FileError(fmt::format("{}: the name ends in .gz but this is not gzip data.", source));
+  }
+  Inflater inflater;
+  z_stream& stream = inflater.stream();
+  std::string out;
+  std::size_t used = 0;
+  std::string_view rest = packed;
+  while (true) {
+    refill(stream, rest);
+    if (used == out.size()) {
+      if (used > limit) {
+        too_large(source, limit);
+      }
+      out.resize(std::max(used + chunk, used * 2));
+    }
+    const std::size_t room = std::min<std::size_t>(out.size() - used, std::numeric_limits<uInt>::max());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+    stream.avail_out = static_cast<uInt>(room);
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    used += room - stream.avail_out;
+    if (code == Z_STREAM_END) {
+      if (!another_member(stream, rest, source)) {
+        break;
+      }
+      inflateReset(&stream);
+    } else if (code == Z_BUF_ERROR ||
+               (code == Z_OK && stream.avail_in == 0 && rest.empty() && stream.avail_out != 0)) {
+      throw FileError(fmt::format("{}: the gzip data ends too early. The file is truncated.", source));
+    } else if (code != Z_OK) {
+      throw FileError(
+          fmt::format("{}: the gzip data is damaged ({}).", source, stream.msg ? stream.msg : "no header"));
+    }
+  }
+  if (used > limit) {
+    too_large(source, limit);
+  }
+  out.resize(used);
+  return out;
+}
+
+std::string read_unpacked(const std::string& path, std::size_t limit) {
+  std::string bytes = read_file(path, limit);
+  if (has_gz_name(path)) {
+    return gunzip(bytes, path, limit);
+  }
+  if (bytes.starts_with(gzip_magic)) {
+    throw InvalidArgument(fmt::format("{}: this is gzip data. Give the file a name that ends in .gz.", path));
+  }
+  return bytes;
+}
+
+}  // namespace kloom::data

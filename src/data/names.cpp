@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "data/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "data/number.h"
+#include "kloom/error.h"
+
+namespace kloom::data {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  // Greedy with one way back: after a mismatch the last `*` swallows one character more.
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+bool is_glob(std::string_view pattern) {
+  return pattern.find_first_of("*?") != std::string_view::npos;
+}
+
+std::string list_some(const std::vector<std::string>& names, std::size_t limit) {
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(limit, names.size()));
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (names.size() > limit) {
+    text += fmt::format(", … ({} in all)", names.size());
+  }
+  return text;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
+  constexpr std::size_t longest = 64;  // a message need not search further
+  std::string_view best;
+  std::size_t best_distance = name.size() < 4 ? 2 : 3;
+  for (const std::string& other : names) {
+    if (other.empty() || other.size() > longest || name.size() > longest) {
+      continue;
+    }
+    const std::size_t distance = equal_ignoring_case(name, other) ? 0 : edit_distance(name, other);
+    if (distance < best_distance) {
+      best = other;
+      best_distance = distance;
+    }
+  }
+  return best.empty() ? std::string() : fmt::format(" Did you mean '{}'?", best);
+}
+
+std::string stem_of(std::string_view path) {
+  std::string_view name = path.substr(path.find_last_of('/') + 1);
+  if (name.size() > 3 && equal_ignoring_case(name.substr(name.size() - 3), ".gz")) {
+    name.remove_suffix(3);
+  }
+  const std::size_t dot = name.find_last_of('.');
+  return std::string(dot == 0 ? name : name.substr(0, dot));
+}
+
+std::string place_of(const Dataset& data, Index row) {
+  const auto i = static_cast<std::size_t>(row);
+  if (i < data.lines.size()) {
+    return fmt::format("line {}", data.lines[i]);
+  }
+  if (i < data.ids.size()) {
+    return fmt::format("sample '{}'", data.ids[i]);
+  }
+  return fmt::format("sample {}", row + 1);
+}
+
+std::size_t memory_limit(const Context& context) {
+  constexpr std::size_t without_budget = std::size_t{8} << 30U;
+  return context.memory_budget == 0 ? without_budget : context.memory_budget;
+}
+
+void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source) {
+  const std::size_t limit = memory_limit(context);
+  if (columns != 0 && rows > limit / sizeof(double) / columns) {
+    constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+    throw ResourceError(fmt::format(
+        "{}: a table of {} rows and {} columns takes {:.1f} GiB, more than the {:.1f} GiB allowed. Use fewer "
+        "columns or samples, or a larger memory budget.",
+        source, rows, columns, static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double) / gib,
+        static_cast<double>(limit) / gib));
+  }
+}
+
+}  // namespace kloom::data

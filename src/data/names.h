@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Column and file names: globs, and lists of names in messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kloom/context.h"
+#include "kloom/dataset.h"
+#include "kloom/matrix.h"
+
+namespace kloom::data {
+
+// `*` stands for any text, `?` for one byte.
+[[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text);
+[[nodiscard]] bool is_glob(std::string_view pattern);
+
+// "a, b, c, … (92 in all)".
+[[nodiscard]] std::string list_some(const std::vector<std::string>& names, std::size_t limit = 8);
+// " Did you mean 'x'?" or "" if nothing is near.
+[[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
+
+// "a/b/rna.csv.gz" -> "rna".
+[[nodiscard]] std::string stem_of(std::string_view path);
+
+// Which sample a message is about: "line 7", "sample 'P12'" or "sample 7" (counted from 1).
+[[nodiscard]] std::string place_of(const Dataset& data, Index row);
+
+// The memory that reading one file may take: the context's budget, or 8 GiB if it has none.
+[[nodiscard]] std::size_t memory_limit(const Context& context);
+// Throws ResourceError, naming `source`, if rows × columns doubles exceed the limit.
+void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source);
+
+}  // namespace kloom::data

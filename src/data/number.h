@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers in data files: read and written in the C locale, whatever the user's locale is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kloom::data {
+
+enum class CellKind { missing, number, infinite, text };
+
+struct CellValue {
+  CellKind kind = CellKind::missing;
+  double value = 0.0;  // NaN where missing
+};
+
+// Blanks around the cell do not count. Missing: "", NA, N/A, NaN, null (in any case) and "?".
+// Infinite: "inf", "infinity" and numbers beyond the range of a double.
+[[nodiscard]] CellValue read_cell(std::string_view cell);
+[[nodiscard]] bool is_missing(std::string_view cell);
+// Without blanks (space, tab) at both ends.
+[[nodiscard]] std::string_view trim(std::string_view text);
+[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+// The shortest text that reads back as the same number; integers have no decimals.
+[[nodiscard]] std::string number_text(double value);
+
+}  // namespace kloom::data

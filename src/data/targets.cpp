@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kloom/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+
+#include "data/names.h"
+#include "data/number.h"
+#include "kloom/error.h"
+
+namespace kloom {
+namespace {
+
+// A label as classes are told apart: numbers by value (1 and 1.0 are one class) and before texts.
+struct ClassKey {
+  bool is_text = false;
+  double value = 0.0;
+  std::string text;
+  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
+};
+
+ClassKey key_of(const std::string& label) {
+  const data::CellValue cell = data::read_cell(label);
+  if (cell.kind == data::CellKind::number) {
+    return {false, cell.value + 0.0, {}};  // + 0.0 makes -0 a 0
+  }
+  return {true, 0.0, label};
+}
+
+std::string place(const TargetsRequest& request, std::size_t i) {
+  const std::string source = request.source.empty() ? "The labels" : request.source;
+  if (i < request.lines.size()) {
+    return fmt::format("{} line {}", source, request.lines[i]);
+  }
+  return fmt::format("{} sample {}", source, i + 1);
+}
+
+// What is known of the labels after one look at each.
+struct Census {
+  std::map<ClassKey, std::string> classes;  // key -> as it was written first
+  std::size_t labelled = 0;
+  bool numbers = true;
+  bool integers = true;
+};
+
+Census take_census(const std::vector<std::string>& labels, const TargetsRequest& request) {
+  Census census;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].empty()) {
+      if (!request.allow_unlabelled) {
+        throw InvalidArgument(
+            fmt::format("{}: the label is missing. Fill it in or remove the sample.", place(request, i)));
+      }
+      continue;
+    }
+    ClassKey key = key_of(labels[i]);
+    census.numbers = census.numbers && !key.is_text;
+    census.integers = census.integers && !key.is_text && key.value == std::floor(key.value);
+    ++census.labelled;
+    census.classes.emplace(std::move(key), labels[i]);
+  }
+  if (census.labelled == 0) {
+    throw InvalidArgument(
+        fmt::format("{}: no sample has a label.", request.source.empty() ? "The labels" : request.source));
+  }
+  return census;
+}
+
+bool looks_like_regression(const Census& census) {
+  constexpr std::size_t always_classes = 20;
+  const std::size_t distinct = census.classes.size();
+  if (!census.numbers || distinct <= 2) {
+    return false;
+  }
+  return !census.integers || distinct > std::max(always_classes, census.labelled / 5);
+}
+
+Targets make_regression(const std::vector<std::string>& labels, const TargetsRequest& request) {
+  Targets targets;
+  targets.task = Task::regression;
+  targets.values = Matrix(static_cast<Index>(labels.size()), 1, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].empty()) {
+      continue;
+    }
+    const data::CellValue cell = data::read_cell(labels[i]);
+    if (cell.kind != data::CellKind::number) {
+      throw InvalidArgument(fmt::format("{}: the label '{}' is not a finite number, which regression needs.",
+                                        place(request, i), labels[i]));
+    }
+    targets.values(static_cast<Index>(i), 0) = cell.value;
+  }
+  return targets;
+}
+
+std::vector<std::string> class_names(const Census& census) {
+  std::vector<std::string> names;
+  for (const auto& [key, name] : census.classes) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+// True if the first of two classes was asked for as the positive one, so that the two change places.
+bool must_swap(const Census& census, const TargetsRequest& request, const std::vector<std::string>& names) {
+  if (request.positive.empty()) {
+    return false;
+  }
+  const auto it = census.classes.find(key_of(request.positive));
+  if (it == census.classes.end()) {
+    throw InvalidArgument(fmt::format("The positive class '{}' does not occur. The classes are {}.{}",
+                                      request.positive, data::list_some(names),
+                                      data::did_you_mean(request.positive, names)));
+  }
+  if (names.size() != 2) {
+    throw InvalidArgument(fmt::format("A positive class ('{}') needs exactly two classes; there are {}.",
+                                      request.positive, names.size()));
+  }
+  return it == census.classes.begin();
+}
+
+}  // namespace
+
+std::string_view to_string(Task task) {
+  switch (task) {
+    case Task::binary:
+      return "binary";
+    case Task::multiclass:
+      return "multiclass";
+    case Task::multilabel:
+      return "multilabel";
+    case Task::regression:
+      return "regression";
+    case Task::multi_regression:
+      return "multi-regression";
+  }
+  throw InternalError("A task without a name.");
+}
+
+Vector Targets::signs() const {
+  if (task != Task::binary) {
+    throw InternalError("Signs exist for binary tasks only.");
+  }
+  Vector signs;
+  signs.reserve(codes.size());
+  for (const int code : codes) {
+    signs.push_back(code == unlabelled ? 0.0 : (code == 1 ? 1.0 : -1.0));
+  }
+  return signs;
+}
+
+Targets make_targets(const std::vector<std::string>& labels, const TargetsRequest& request) {
+  const Census census = take_census(labels, request);
+  using Kind = TargetsRequest::Kind;
+  const bool guess = request.kind == Kind::automatic && request.positive.empty();
+  if (request.kind == Kind::regression || (guess && looks_like_regression(census))) {
+    return make_regression(labels, request);
+  }
+  std::vector<std::string> names = class_names(census);
+  if (names.size() < 2) {
+    throw InvalidArgument(fmt::format("{}: every label is '{}'. Learning needs at least two classes.",
+                                      request.source.empty() ? "The labels" : request.source, names[0]));
+  }
+  const bool swap = must_swap(census, request, names);
+  std::map<ClassKey, int> codes;
+  for (const auto& [key, name] : census.classes) {
+    const int code = static_cast<int>(codes.size());
+    codes.emplace(key, swap ? 1 - code : code);
+  }
+  if (swap) {
+    std::swap(names[0], names[1]);
+  }
+  Targets targets;
+  targets.task = names.size() == 2 ? Task::binary : Task::multiclass;
+  targets.classes = std::move(names);
+  targets.codes.reserve(labels.size());
+  for (const std::string& label : labels) {
+    targets.codes.push_back(label.empty() ? Targets::unlabelled : codes.at(key_of(label)));
+  }
+  return targets;
+}
+
+}  // namespace kloom
