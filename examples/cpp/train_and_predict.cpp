@@ -33,18 +33,22 @@ Split split(const kloom::Dataset& data) {
 
 void run(const char* path) {
   const kloom::Context context;
-  const Split data = split(kloom::load_dataset({.path = path, .target = "diagnosis"}, context));
-  const kloom::Targets targets = kloom::make_targets(data.train.labels, {.positive = "malignant"});
+  kloom::DatasetRequest request;
+  request.path = path;
+  request.target = "diagnosis";
+  const Split data = split(kloom::load_dataset(request, context));
+  const kloom::Targets targets = kloom::make_targets(data.train.labels, {});
 
   // The recipe is everything between a raw sample and its kernel values; the model keeps it.
-  const kloom::KernelSpec spec = kloom::parse_kernel_spec("rbf(width=2^-1..2^3) on all, each; poly(degree=2) on all");
+  const kloom::KernelSpec spec =
+      kloom::parse_kernel_spec("rbf(width=2^-1..2^3) on all, each; poly(degree=2) on all");
   const kloom::Recipe recipe = kloom::Recipe::fit(data.train, spec, {}, context);
   const auto bank = kloom::store_bank(recipe.training_bank(), {}, context);
 
   auto [model, report] = kloom::find_learner("bemkl").fit(*bank, targets, {{"iterations", "50"}}, context);
   model.recipe = recipe;
-  std::cout << report.samples << " samples, " << report.kernels << " kernels, " << report.iterations << " iterations, "
-            << report.objective_name << ' ' << report.objective << '\n';
+  std::cout << report.samples << " samples, " << report.kernels << " kernels, " << report.iterations
+            << " iterations, " << report.objective_name << ' ' << report.objective << '\n';
 
   const kloom::Predictions predicted = kloom::predict(model, data.test, {}, context);
   std::size_t right = 0;
