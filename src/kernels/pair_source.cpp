@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/pair_source.h"
+
+#include <algorithm>
+
+#include "kloom/error.h"
+
+namespace kloom::kernels {
+
+void FeaturePairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
+  pair_sums(sum_, *rows_, rows, *columns_, cols, out, stride);
+}
+
+TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k)
+    : columns_(columns, k, numbers_), rows_(rows, k, numbers_) {}
+
+void TextPairs::fill(Range rows, Range cols, double* out, Index stride, double* scratch) const {
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    rows_.scatter(i, 1.0, scratch);
+    double* row = out + (i - rows.begin) * stride;
+    for (Index j = cols.begin; j < cols.end; ++j) row[j - cols.begin] = columns_.gather(j, scratch);
+    rows_.clear(i, scratch);
+  }
+}
+
+Vector TextPairs::norms(const KmerCounts& counts) {
+  Vector result;
+  for (Index i = 0; i < counts.texts(); ++i) result.push_back(counts.squared_norm(i));
+  return result;
+}
+
+void MatrixPairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    double* row = out + (i - rows.begin) * stride;
+    if (symmetric_) {
+      std::copy_n(values_.column(i).data() + cols.begin, cols.size(), row);
+    } else {
+      for (Index j = cols.begin; j < cols.end; ++j) row[j - cols.begin] = values_(i, j);
+    }
+  }
+}
+
+Vector MatrixPairs::row_self() const {
+  if (!symmetric_) throw InternalError("the self-similarity of new samples is not in a given matrix");
+  Vector result;
+  for (Index i = 0; i < values_.rows(); ++i) result.push_back(values_(i, i));
+  return result;
+}
+
+}  // namespace kloom::kernels
