@@ -48,6 +48,9 @@ bool cure_blas_core();
 // (limits of containers are respected).
 [[nodiscard]] std::size_t memory_budget(const Context& context);
 
+// "512 B", "1.2 kB", "34 MB", "1.2 GB": powers of 1000, one decimal below ten.
+[[nodiscard]] std::string format_bytes(std::size_t bytes);
+
 [[nodiscard]] std::string version();   // "0.1.0"
 
 }  // namespace kloom

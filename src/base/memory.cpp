@@ -111,6 +111,17 @@ std::size_t free_memory(const MemorySources& sources) {
   return std::min(meminfo(sources, "MemAvailable:"), cgroup_limit(sources).free);
 }
 
+void require_memory(std::size_t needed, const Context& context, const std::string& what,
+                    const std::string& remedy) {
+  const std::size_t budget = memory_budget(context);
+  if (needed <= budget) return;
+  throw ResourceError(fmt::format("{} would take {} of memory, and {} may be used{}{}", what,
+                                  format_bytes(needed), format_bytes(budget), remedy.empty() ? "" : "; ",
+                                  remedy));
+}
+
+}  // namespace base
+
 std::string format_bytes(std::size_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   constexpr std::array kUnits{"kB", "MB", "GB", "TB", "PB", "EB"};
@@ -124,17 +135,6 @@ std::string format_bytes(std::size_t bytes) {
   return value < 9.95 ? fmt::format("{:.1f} {}", value, kUnits[unit])
                       : fmt::format("{:.0f} {}", value, kUnits[unit]);
 }
-
-void require_memory(std::size_t needed, const Context& context, const std::string& what,
-                    const std::string& remedy) {
-  const std::size_t budget = memory_budget(context);
-  if (needed <= budget) return;
-  throw ResourceError(fmt::format("{} would take {} of memory, and {} may be used{}{}", what,
-                                  format_bytes(needed), format_bytes(budget), remedy.empty() ? "" : "; ",
-                                  remedy));
-}
-
-}  // namespace base
 
 std::size_t memory_budget(const Context& context) {
   if (context.memory_budget != 0) return context.memory_budget;

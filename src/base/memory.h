@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory: how much there is, how much may be used, and how to say so. The public part (memory_budget) is
-// declared in kloom/machine.h.
+// Memory: how much there is, how much may be used, and how to say so. The public part (memory_budget,
+// format_bytes) is declared in kloom/machine.h.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,6 @@ struct MemorySources {
 // Bytes that can be had without swapping: MemAvailable, or less where a cgroup (v1 or v2) of this process
 // or one above it has a lower limit; 0 if unknown.
 [[nodiscard]] std::size_t free_memory(const MemorySources& sources = {});
-
-// "512 B", "1.2 kB", "34 MB", "1.2 GB": powers of 1000, two digits below ten, else none.
-[[nodiscard]] std::string format_bytes(std::size_t bytes);
 
 // Throws ResourceError with one sentence if `needed` exceeds the context's budget.
 //   what    "the posterior of 20000 samples"

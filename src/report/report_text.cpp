@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/memory.h"
+#include "kloom/machine.h"
 #include "kloom/report.h"
 
 namespace kloom {
@@ -108,7 +108,7 @@ std::string to_text(const Report& report) {
   line("data", fmt::format("{} samples, {} kernels ({} bank), {}", report.samples, report.kernels, report.bank,
                            report.task));
   line("time", seconds_text(report) + fmt::format(", {} threads, seed {}", report.threads, report.seed));
-  if (report.memory_bytes > 0) line("memory", base::format_bytes(report.memory_bytes) + " (estimate)");
+  if (report.memory_bytes > 0) line("memory", format_bytes(report.memory_bytes) + " (estimate)");
   line("options", joined(report.options));
   line("machine", joined(report.environment));
   for (const auto& warning : report.warnings) line("warning", warning);

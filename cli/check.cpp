@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom check: the referee's certificate for a model, from the data that it was trained on.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "evaluation.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "kloom/certify.h"
+#include "kloom/error.h"
+#include "model_text.h"
+#include "training_data.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  kloom check model.kloom data.csv\n"
+    "  kloom check model.kloom data.csv --json";
+
+struct CheckOptions {
+  CommonOptions common;
+  DatasetOptions dataset;
+  std::string model;
+  std::string bank;
+};
+
+std::string place(const Dataset& data, Index row) {
+  const auto i = static_cast<std::size_t>(row);
+  return i < data.lines.size() ? fmt::format("line {}", data.lines[i]) : fmt::format("sample {}", row + 1);
+}
+
+// A certificate is about the training samples: other data would silently certify something else.
+void require_training_samples(const Model& model, const Dataset& raw) {
+  const Dataset& basis = model.recipe->basis;
+  if (raw.samples != basis.samples) {
+    throw InvalidArgument(
+        fmt::format("{} has {} samples, the model was trained on {}; check needs the training data", raw.source,
+                    raw.samples, basis.samples));
+  }
+  const Dataset data = model.recipe->preprocessing.apply(raw);
+  // Standardised features are of size 1; the same file gives the same bits, another spelling of its numbers
+  // not.
+  constexpr double kSame = 1e-9;
+  for (Index j = 0; j < basis.features.cols(); ++j) {
+    for (Index i = 0; i < basis.samples; ++i) {
+      const double difference = std::abs(data.features(i, j) - basis.features(i, j));
+      if (difference <= kSame * std::max(1.0, std::abs(basis.features(i, j)))) continue;
+      throw InvalidArgument(
+          fmt::format("{}, {}: feature '{}' differs from the data that the model was trained on; check "
+                      "needs the training data",
+                      raw.source, place(raw, i), basis.feature_info[static_cast<std::size_t>(j)].name));
+    }
+  }
+}
+
+Targets training_targets(const Model& model, const Dataset& data) {
+  std::vector<std::string> unknown;
+  Targets targets = targets_for(model, data.labels, &unknown);
+  if (!unknown.empty()) {
+    throw InvalidArgument(fmt::format("{}: the model has no class '{}'; check needs the training data",
+                                      data.source, unknown.front()));
+  }
+  targets.weights = data.weights;
+  return targets;
+}
+
+int run(const CheckOptions& options) {
+  Session session(options.common);
+  const Model model = load_model(options.model);
+  if (!model.recipe)
+    throw InvalidArgument(fmt::format("{} has no recipe for kernels, so it cannot be checked", options.model));
+  const Dataset data = load_dataset(request_for_model(model, options.dataset, true), session.context());
+  require_training_samples(model, data);
+  const Targets targets = training_targets(model, data);
+  BankRequest request;
+  if (!options.bank.empty()) request.kind = parse_bank_kind(options.bank);
+  const auto bank = store_bank(model.recipe->training_bank(), request, session.context());
+  stop_if_interrupted();
+  const Certificate certificate = certify(*bank, targets, model, session.context());
+  session.console().end_progress();
+  session.console().result(
+      fmt::format("{} on {} samples, {} kernels\n", model.method, bank->rows(), bank->kernels()) +
+      to_text(certificate));
+  nlohmann::ordered_json json = {{"command", "check"}, {"model", options.model}, {"method", model.method}};
+  json["certificate"] = nlohmann::ordered_json::parse(to_json(certificate));
+  session.console().json_result(dump(json));
+  return kDone;
+}
+
+}  // namespace
+
+int run_check(const Arguments& arguments) {
+  CheckOptions options;
+  CommandLine line(
+      "check",
+      "Recomputes what can be proved or checked about a model from the model and its training data alone, "
+      "independently of the code that trained it.",
+      kExamples);
+  line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
+  add_dataset_options(line.app(), options.dataset);
+  line.app()
+      .add_option("--weight", options.dataset.weight, "Column of sample weights")
+      ->group("Data")
+      ->type_name("NAME");
+  line.app()
+      .add_option("--bank", options.bank, "How kernels are stored meanwhile (default: automatic)")
+      ->group("Running")
+      ->type_name("KIND");
+  add_common_options(line.app(), options.common);
+  return line.parse(arguments) ? run(options) : kDone;
+}
+
+}  // namespace kloom::cli

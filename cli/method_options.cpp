@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "method_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "kloom/error.h"
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr std::string_view kDefaultMethod = "bemkl";
+
+std::string method_in(const Arguments& arguments) {
+  constexpr std::string_view kFlag = "--method";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == kFlag && i + 1 < arguments.size()) return arguments[i + 1];
+    if (argument.starts_with(kFlag) && argument.substr(kFlag.size()).starts_with('=')) {
+      return std::string(argument.substr(kFlag.size() + 1));
+    }
+  }
+  return "";
+}
+
+const Learner* default_learner() {
+  for (const Learner& learner : learners()) {
+    if (learner.name == kDefaultMethod) return &learner;
+  }
+  return learners().empty() ? nullptr : &learners().front();
+}
+
+bool does(const Learner& learner, Task task) {
+  return std::find(learner.tasks.begin(), learner.tasks.end(), task) != learner.tasks.end();
+}
+
+std::vector<std::string> learners_for(Task task) {
+  std::vector<std::string> names;
+  for (const Learner& learner : learners()) {
+    if (does(learner, task)) names.push_back(learner.name);
+  }
+  return names;
+}
+
+std::string type_of(const OptionInfo& option) {
+  switch (option.kind) {
+    case OptionInfo::Kind::integer:
+      return "N";
+    case OptionInfo::Kind::choice:
+      return fmt::format("{}", fmt::join(option.choices, "|"));
+    case OptionInfo::Kind::real:
+    case OptionInfo::Kind::flag:
+      break;
+  }
+  return "NUMBER";
+}
+
+void add_one(CLI::App& app, const OptionInfo& option, const std::string& group, std::string& value) {
+  const std::string description = fmt::format("{} ({})", option.doc, option_rule(option));
+  if (option.kind == OptionInfo::Kind::flag) {
+    app.add_flag(option_flag(option), value, description)->group(group);
+  } else {
+    app.add_option(option_flag(option), value, description)->group(group)->type_name(type_of(option));
+  }
+}
+
+std::vector<std::string> flags_of(const Learner& learner) {
+  std::vector<std::string> flags;
+  for (const OptionInfo& option : learner.options) flags.push_back(option_flag(option));
+  return flags;
+}
+
+}  // namespace
+
+std::string option_flag(const OptionInfo& option) {
+  std::string flag = "--" + option.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string option_rule(const OptionInfo& option) {
+  return option.rule.empty() ? "default " + option.default_value
+                             : fmt::format("default {}; {}", option.default_value, option.rule);
+}
+
+void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options) {
+  std::vector<std::string> names;
+  for (const Learner& learner : learners()) names.push_back(learner.name);
+  line.app()
+      .add_option("--method", options.method,
+                  fmt::format("Learning method (default: chosen from the task): {}", list_of(names, 30)))
+      ->group("Method")
+      ->type_name("NAME");
+  const std::string named = method_in(arguments);
+  const Learner* learner = named.empty() ? default_learner() : &find_learner(named);
+  if (learner == nullptr) return;
+  options.table = learner->name;
+  for (const OptionInfo& option : learner->options) {
+    add_one(line.app(), option, "Options of " + learner->name, options.values[option.name]);
+  }
+  const std::vector<std::string> own = flags_of(*learner);
+  for (const Learner& other : learners()) {
+    for (const std::string& flag : flags_of(other)) {
+      if (std::find(own.begin(), own.end(), flag) != own.end()) continue;
+      line.explain_foreign_option(flag, fmt::format("{} is an option of {}, not of {}, whose options are: {}",
+                                                    flag, other.name, learner->name, list_of(own, 40)));
+    }
+  }
+}
+
+const Learner& choose_learner(const MethodOptions& options, Task task) {
+  const std::vector<std::string> able = learners_for(task);
+  if (!options.method.empty()) {
+    const Learner& learner = find_learner(options.method);
+    if (does(learner, task)) return learner;
+    throw InvalidArgument(fmt::format(
+        "{} does not do {} tasks; {}", learner.name, to_string(task),
+        able.empty() ? "no method of this version does" : fmt::format("these do: {}", list_of(able, 30))));
+  }
+  if (able.empty()) {
+    throw InvalidArgument(fmt::format(
+        "the labels make this a {} task, which no method of this version does; --task sets another one",
+        to_string(task)));
+  }
+  const Learner* preferred = default_learner();
+  const Learner& learner = does(*preferred, task) ? *preferred : find_learner(able.front());
+  if (learner.name != options.table && !option_values(options, *preferred).empty()) {
+    throw InvalidArgument(
+        fmt::format("the given options are of {}, which does not do {} tasks; name one with --method: {}",
+                    options.table, to_string(task), list_of(able, 30)));
+  }
+  return learner;
+}
+
+OptionValues option_values(const MethodOptions& options, const Learner& learner) {
+  OptionValues values;
+  for (const OptionInfo& option : learner.options) {
+    const auto given = options.values.find(option.name);
+    if (given != options.values.end() && !given->second.empty()) values[option.name] = given->second;
+  }
+  return values;
+}
+
+}  // namespace kloom::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The method and its options, made from the registry's table.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "command_line.h"
+#include "kloom/learner.h"
+
+namespace kloom::cli {
+
+struct MethodOptions {
+  std::string method;                         // empty: chosen from the task
+  std::map<std::string, std::string> values;  // by the registry's name; empty where not given
+  std::string table;                          // the method whose options were added
+};
+
+// "sigma_g" → "--sigma-g".
+[[nodiscard]] std::string option_flag(const OptionInfo& option);
+// "default 1; > 0".
+[[nodiscard]] std::string option_rule(const OptionInfo& option);
+
+// Adds --method and the options of the method that `arguments` name (or of the default one). Throws
+// InvalidArgument for an unknown method.
+void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options);
+
+// The learner for this task. Throws InvalidArgument if the method does not do the task, or no method does.
+[[nodiscard]] const Learner& choose_learner(const MethodOptions& options, Task task);
+// What the user set.
+[[nodiscard]] OptionValues option_values(const MethodOptions& options, const Learner& learner);
+
+}  // namespace kloom::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom methods: the registry, for people and programs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "kloom/learner.h"
+#include "method_options.h"
+#include "model_text.h"
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+std::string tasks_of(const Learner& learner) {
+  std::vector<std::string> names;
+  for (const Task task : learner.tasks) names.emplace_back(to_string(task));
+  return list_of(names, 10);
+}
+
+std::string describe_method(const Learner& learner) {
+  constexpr std::size_t kIndent = 6;
+  std::string text =
+      fmt::format("{}: {}\n  tasks: {}\n  options:\n", learner.name, learner.summary, tasks_of(learner));
+  for (const OptionInfo& option : learner.options) {
+    text += fmt::format("    {} ({})\n{}{}\n", option_flag(option), option_rule(option),
+                        std::string(kIndent, ' '), wrap(option.doc, 90, kIndent));
+  }
+  return text;
+}
+
+nlohmann::ordered_json method_json(const Learner& learner) {
+  auto options = nlohmann::ordered_json::array();
+  for (const OptionInfo& option : learner.options) {
+    options.push_back({{"name", option.name},
+                       {"flag", option_flag(option)},
+                       {"default", option.default_value},
+                       {"rule", option.rule},
+                       {"choices", option.choices},
+                       {"doc", option.doc}});
+  }
+  return {
+      {"name", learner.name}, {"summary", learner.summary}, {"tasks", tasks_of(learner)}, {"options", options}};
+}
+
+}  // namespace
+
+int run_methods(const Arguments& arguments) {
+  CommonOptions common;
+  std::string name;
+  CommandLine line("methods", "Lists the learning methods, or explains the options of one.",
+                   "  kloom methods\n  kloom methods bemkl");
+  line.app().add_option("name", name, "Method to explain")->type_name("NAME");
+  line.app().add_flag("--json", common.json, "Print the result as JSON on standard output")->group("Running");
+  if (!line.parse(arguments)) return kDone;
+  const Console console(false, common.json);
+  auto json = nlohmann::ordered_json::array();
+  std::string text;
+  if (name.empty()) {
+    for (const Learner& learner : learners()) {
+      text += fmt::format("{:<12}{} ({})\n", learner.name, learner.summary, tasks_of(learner));
+      json.push_back(method_json(learner));
+    }
+  } else {
+    const Learner& learner = find_learner(name);
+    text = describe_method(learner);
+    json.push_back(method_json(learner));
+  }
+  console.result(text);
+  console.json_result(dump(json));
+  return kDone;
+}
+
+}  // namespace kloom::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+double column_mean(const Matrix& values, Index column) {
+  double sum = 0.0;
+  for (const double value : values.column(column)) sum += value;
+  return sum / static_cast<double>(values.rows());
+}
+
+std::string_view weight_heading(KernelWeights::Shape shape) {
+  switch (shape) {
+    case KernelWeights::Shape::per_class:
+      return "mean weight over classes";
+    case KernelWeights::Shape::per_sample:
+      return "mean weight over samples";
+    case KernelWeights::Shape::shared:
+      break;
+  }
+  return "weight";
+}
+
+}  // namespace
+
+std::vector<KernelWeight> kernels_by_weight(const Model& model) {
+  std::vector<KernelWeight> kernels;
+  const Matrix& values = model.weights.values;
+  const bool deviations =
+      !model.weights.deviation.empty() && model.weights.shape == KernelWeights::Shape::shared;
+  for (Index p = 0; p < values.cols() && p < static_cast<Index>(model.kernel_names.size()); ++p) {
+    kernels.push_back({model.kernel_names[static_cast<std::size_t>(p)], column_mean(values, p),
+                       deviations ? model.weights.deviation(0, p) : std::numeric_limits<double>::quiet_NaN()});
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelWeight& a, const KernelWeight& b) {
+    return std::abs(a.weight) > std::abs(b.weight);
+  });
+  return kernels;
+}
+
+std::string kernel_table(const Model& model, std::size_t most) {
+  const auto kernels = kernels_by_weight(model);
+  const std::size_t shown = std::min(most, kernels.size());
+  std::size_t width = 6;
+  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, width_of(kernels[i].name));
+  const bool deviations = shown > 0 && !std::isnan(kernels.front().deviation);
+  std::string text =
+      fmt::format("kernels by weight ({} of {})\n  {}  {}{}\n", shown, kernels.size(), padded("kernel", width),
+                  padded(weight_heading(model.weights.shape), 12), deviations ? " deviation" : "");
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("  {}  {:<12.5g}", padded(kernels[i].name, width), kernels[i].weight);
+    if (deviations) text += fmt::format(" {:.3g}", kernels[i].deviation);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string class_sentence(const Model& model) {
+  if (model.classes.empty()) return "";
+  std::string text = "classes " + list_of(model.classes, 20);
+  if (model.task == Task::binary && model.classes.size() == 2) {
+    text += fmt::format("; positive class '{}'", model.classes.back());
+  }
+  return text;
+}
+
+nlohmann::ordered_json kernels_json(const Model& model) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& kernel : kernels_by_weight(model)) {
+    json.push_back({{"name", kernel.name}, {"weight", kernel.weight}, {"deviation", kernel.deviation}});
+  }
+  return json;
+}
+
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace kloom::cli

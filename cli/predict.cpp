@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom predict: a model and new samples → a table of predictions.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "evaluation.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "kloom/error.h"
+#include "model_text.h"
+#include "output_file.h"
+#include "prediction_table.h"
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  kloom predict model.kloom new.csv -o predictions.csv\n"
+    "  kloom predict model.kloom new.csv --contributions | head\n"
+    "  kloom predict model.kloom --view rna=new_rna.csv --view clinical=new_clinical.csv --id patient\n"
+    "  kloom predict model.kloom --kernel-file K_new.npy        # rows: new samples, columns: training samples";
+
+struct PredictCommandOptions {
+  CommonOptions common;
+  DatasetOptions dataset;
+  std::string model;
+  std::string output;
+  bool contributions = false;
+};
+
+nlohmann::ordered_json table_json(const PredictionTable& table) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& cells : table.rows) {
+    auto row = nlohmann::ordered_json::object();
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto& cell = cells[c];
+      row[table.header[c]] =
+          cell.is_text ? nlohmann::ordered_json(cell.text) : nlohmann::ordered_json(cell.number);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+int run(const PredictCommandOptions& options) {
+  Session session(options.common);
+  Console& console = session.console();
+  const bool to_file = !options.output.empty() && options.output != "-";
+  const Model model = load_model(options.model);
+  const DatasetRequest request = request_for_model(model, options.dataset, false);
+  if (to_file) {
+    std::vector<std::string> inputs = input_files(request);
+    inputs.push_back(options.model);
+    require_writable(options.output, inputs);
+  }
+  const Dataset data = load_dataset(request, session.context());
+  stop_if_interrupted();
+  PredictOptions asked;
+  asked.contributions = options.contributions;
+  const Predictions predictions = predict(model, data, asked, session.context());
+  console.end_progress();
+  stop_if_interrupted();
+  const auto evaluation = evaluate_labelled(model, predictions, data, console);
+
+  const PredictionTable table = prediction_table(model, predictions, data);
+  if (to_file) {
+    write_file(options.output, to_csv(table));
+    console.note(fmt::format("{} predictions written to {}", data.samples, options.output));
+  } else if (!console.json()) {
+    write_stdout(to_csv(table));
+  }
+  if (evaluation && !console.json()) console.note(to_text(*evaluation));
+  if (console.json()) {
+    nlohmann::ordered_json json = {
+        {"command", "predict"}, {"samples", data.samples}, {"classes", model.classes}};
+    if (to_file) {
+      json["output"] = options.output;
+    } else {
+      json["predictions"] = table_json(table);
+    }
+    json["evaluation"] =
+        evaluation ? nlohmann::ordered_json::parse(to_json(*evaluation)) : nlohmann::ordered_json();
+    console.json_result(dump(json));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int run_predict(const Arguments& arguments) {
+  PredictCommandOptions options;
+  CommandLine line(
+      "predict",
+      "Predicts new samples. Columns: id (where there is one), label, the probability of each class, score "
+      "and its standard deviation. Where the data has the model's target, an evaluation is printed too.",
+      kExamples);
+  line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
+  add_dataset_options(line.app(), options.dataset);
+  line.app()
+      .add_option("-o,--output", options.output, "CSV file to write (default: standard output)")
+      ->group("Output")
+      ->type_name("FILE");
+  line.app()
+      .add_flag("--contributions", options.contributions,
+                "Add a column for each kernel: what it added to the score (they sum to score minus bias)")
+      ->group("Output");
+  add_common_options(line.app(), options.common);
+  return line.parse(arguments) ? run(options) : kDone;
+}
+
+}  // namespace kloom::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prediction_table.h"
+
+#include <fmt/format.h>
+
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+using Cell = PredictionTable::Cell;
+
+Cell text_cell(const std::string& text) {
+  return {true, text, 0.0};
+}
+Cell number_cell(double number) {
+  return {false, "", number};
+}
+
+// "score" with one output, "score(CLASS)" with several.
+std::string output_column(const std::string& what, const Model& model, Index output, Index outputs) {
+  if (outputs == 1) return what;
+  const auto o = static_cast<std::size_t>(output);
+  return fmt::format("{}({})", what,
+                     o < model.classes.size() ? model.classes[o] : fmt::format("{}", output + 1));
+}
+
+class TableMaker {
+ public:
+  TableMaker(const Model& model, Index samples) : model_(model) {
+    table_.rows.resize(static_cast<std::size_t>(samples));
+  }
+
+  void add_texts(const std::string& name, const auto& text_of) {
+    table_.header.push_back(name);
+    for (std::size_t i = 0; i < table_.rows.size(); ++i) table_.rows[i].push_back(text_cell(text_of(i)));
+  }
+  void add_numbers(const std::string& name, const Matrix& values, Index column) {
+    table_.header.push_back(name);
+    for (std::size_t i = 0; i < table_.rows.size(); ++i) {
+      table_.rows[i].push_back(number_cell(values(static_cast<Index>(i), column)));
+    }
+  }
+  void add_outputs(const std::string& what, const Matrix& values) {
+    for (Index o = 0; o < values.cols(); ++o)
+      add_numbers(output_column(what, model_, o, values.cols()), values, o);
+  }
+  [[nodiscard]] PredictionTable take() { return std::move(table_); }
+
+ private:
+  const Model& model_;
+  PredictionTable table_;
+};
+
+}  // namespace
+
+PredictionTable prediction_table(const Model& model, const Predictions& predictions, const Dataset& data) {
+  TableMaker maker(model, predictions.scores.rows());
+  if (!data.ids.empty()) maker.add_texts("id", [&](std::size_t i) { return data.ids[i]; });
+  const bool classes = model.task == Task::binary || model.task == Task::multiclass;
+  if (classes) {
+    maker.add_texts("label", [&](std::size_t i) {
+      return model.classes.at(static_cast<std::size_t>(predictions.codes[i]));
+    });
+  }
+  for (Index c = 0; c < predictions.probabilities.cols(); ++c) {
+    maker.add_numbers(fmt::format("p({})", model.classes.at(static_cast<std::size_t>(c))),
+                      predictions.probabilities, c);
+  }
+  maker.add_outputs(classes ? "score" : "prediction", predictions.scores);
+  maker.add_outputs("deviation", predictions.deviation);
+  for (std::size_t o = 0; o < predictions.contributions.size(); ++o) {
+    const auto outputs = static_cast<Index>(predictions.contributions.size());
+    for (Index p = 0; p < predictions.contributions[o].cols(); ++p) {
+      const std::string what =
+          fmt::format("contribution({})", model.kernel_names.at(static_cast<std::size_t>(p)));
+      maker.add_numbers(output_column(what, model, static_cast<Index>(o), outputs),
+                        predictions.contributions[o], p);
+    }
+  }
+  return maker.take();
+}
+
+std::string to_csv(const PredictionTable& table) {
+  std::string text;
+  for (std::size_t c = 0; c < table.header.size(); ++c)
+    text.append(c == 0 ? "" : ",").append(csv_cell(table.header[c]));
+  text += "\n";
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) text += ',';
+      text += row[c].is_text ? csv_cell(row[c].text) : number_text(row[c].number);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace kloom::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "interrupt.h"
+#include "kloom/error.h"
+#include "text.h"
+
+namespace kloom::cli {
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  const std::string group = "Running";
+  app.add_flag("--json", options.json, "Print the result as JSON on standard output")->group(group);
+  app.add_flag("-q,--quiet", options.quiet, "Say nothing but warnings and errors")->group(group);
+  app.add_option("--seed", options.seed, "Seed of everything random (default 1)")
+      ->group(group)
+      ->type_name("NUMBER");
+  app.add_option("--threads", options.threads, "Threads to use (default: every core)")
+      ->group(group)
+      ->type_name("NUMBER");
+  app.add_option("--memory", options.memory,
+                 "Memory that may be used, such as 4GB (default: 80 % of what is free)")
+      ->group(group)
+      ->type_name("SIZE");
+}
+
+Session::Session(const CommonOptions& options) : console_(options.quiet, options.json) {
+  if (options.threads < 0) {
+    throw InvalidArgument(
+        fmt::format("--threads is {}; give a positive number, or 0 for every core", options.threads));
+  }
+  base_.seed = options.seed;
+  base_.threads = options.threads;
+  if (!options.memory.empty()) base_.memory_budget = parse_bytes(options.memory, "--memory");
+  watch_for_interrupt(!options.quiet);
+}
+
+Context Session::context() {
+  return make_context(Signal::abort);
+}
+
+Context Session::stoppable_context() {
+  return make_context(Signal::stop);
+}
+
+Context Session::make_context(Signal on_interrupt) {
+  Context context = base_;
+  context.log = [this](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) console_.warn(std::string(message));
+    if (level == LogLevel::info) console_.note(message);
+  };
+  context.progress = [this, on_interrupt](const Progress& progress) {
+    if (interrupted()) return on_interrupt;
+    console_.progress(progress);
+    return Signal::go_on;
+  };
+  return context;
+}
+
+}  // namespace kloom::cli

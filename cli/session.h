@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What every command has in common: --json, --quiet, --seed, --threads, --memory, and the Context made of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "console.h"
+#include "kloom/context.h"
+
+namespace CLI {
+class App;
+}
+
+namespace kloom::cli {
+
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string memory;
+};
+
+void add_common_options(CLI::App& app, CommonOptions& options);
+
+class Session {
+ public:
+  // Checks the options and starts to watch for Ctrl-C.
+  explicit Session(const CommonOptions& options);
+
+  [[nodiscard]] Console& console() { return console_; }
+  // For work that leaves nothing usable when it is cut short: Ctrl-C throws Interrupted.
+  [[nodiscard]] Context context();
+  // For training: Ctrl-C stops at the next iteration with what is there.
+  [[nodiscard]] Context stoppable_context();
+
+ private:
+  [[nodiscard]] Context make_context(Signal on_interrupt);
+
+  Console console_;
+  Context base_;
+};
+
+}  // namespace kloom::cli

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom train: data → kernels → bank → learner → certificate → model file.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "evaluation.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "kloom/certify.h"
+#include "kloom/error.h"
+#include "kloom/machine.h"
+#include "method_options.h"
+#include "model_text.h"
+#include "output_file.h"
+#include "text.h"
+#include "training_data.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  kloom train data.csv --target label -o model.kloom\n"
+    "  kloom train data.csv --method bemkl --kernels \"rbf(width=2^-3..2^6) on all, each\"\n"
+    "  kloom train --view rna=rna.csv --view clinical=clinical.csv --id patient --target outcome\n"
+    "  kloom train labels.csv --kernel-file K1.npy --kernel-file K2.npy\n"
+    "  kloom train train.csv --test test.csv --report report.json";
+
+struct TrainOptions {
+  CommonOptions common;
+  DatasetOptions dataset;
+  KernelOptions kernels;
+  MethodOptions method;
+  bool no_variance = false;
+  std::string output;
+  std::string report;
+  std::string test;
+};
+
+void add_output_options(CLI::App& app, TrainOptions& options) {
+  const std::string group = "Output";
+  app.add_option("-o,--output", options.output,
+                 "Model file (default: called after the data file, in this folder)")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--report", options.report, "Write the training report as JSON")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--test", options.test, "Evaluate on this labelled file after training")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_flag("--no-variance", options.no_variance,
+               "Leave the posterior covariance out of the model: a smaller file, no uncertainty of predictions")
+      ->group(group);
+}
+
+struct Training {
+  TrainingData input;
+  Targets targets;
+  const Learner* learner = nullptr;
+  std::unique_ptr<KernelBank> bank;
+  std::size_t memory = 0;  // estimate: bank and working memory
+};
+
+std::string target_sentence(const Targets& targets, const Dataset& data) {
+  if (targets.task == Task::regression || targets.task == Task::multi_regression) {
+    return fmt::format("regression on '{}'", data.target_name);
+  }
+  std::vector<std::string> counts;
+  for (std::size_t c = 0; c < targets.classes.size(); ++c) {
+    const auto count = std::count(targets.codes.begin(), targets.codes.end(), static_cast<int>(c));
+    counts.push_back(fmt::format("{} {}", targets.classes[c], count));
+  }
+  std::string text = fmt::format("target '{}': {}", data.target_name, list_of(counts, 12));
+  if (targets.task == Task::binary) text += fmt::format("; positive class '{}'", targets.classes.back());
+  return text;
+}
+
+void choose_method(const TrainOptions& options, Training& training, Session& session) {
+  training.learner = &choose_learner(options.method, training.targets.task);
+  if (options.method.method.empty()) {
+    session.console().note(fmt::format("method: {} (no --method given; the default for {} tasks): {}",
+                                       training.learner->name, to_string(training.targets.task),
+                                       training.learner->summary));
+  }
+}
+
+Index outputs_of(const Targets& targets) {
+  if (targets.task == Task::binary) return 1;
+  return targets.classes.empty() ? std::max<Index>(1, targets.values.cols())
+                                 : static_cast<Index>(targets.classes.size());
+}
+
+// Says what the run will take and refuses it if that does not fit, before anything large is made.
+void make_bank(const TrainOptions& options, Training& training, Session& session) {
+  const Index n = training.input.data.samples;
+  const auto p = static_cast<Index>(training.input.recipe.terms.size());
+  const std::size_t working = training.learner->working_memory(n, p, outputs_of(training.targets));
+  const std::size_t budget = memory_budget(session.context());
+  const std::size_t dense =
+      static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * static_cast<std::size_t>(p) * sizeof(double);
+  session.console().note(
+      fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
+                  format_bytes(working), training.learner->name, format_bytes(dense), p, format_bytes(budget)));
+  if (working >= budget) {
+    throw ResourceError(
+        fmt::format("{} on {} samples and {} kernels needs {} of working memory, and {} may be used; use fewer "
+                    "samples or kernels, or "
+                    "raise --memory",
+                    training.learner->name, n, p, format_bytes(working), format_bytes(budget)));
+  }
+  training.bank = make_training_bank(training.input, options.kernels, budget - working, session);
+  training.memory = working + training.bank->bytes();
+}
+
+Training prepare(const TrainOptions& options, const DatasetRequest& request, Session& session) {
+  Training training;
+  training.input = read_training_data(request, options.kernels, session);
+  const Dataset& data = training.input.data;
+  session.console().note(describe(data));
+  training.targets = make_targets(data.labels, targets_request(options.dataset, data));
+  training.targets.weights = data.weights;
+  session.console().note(target_sentence(training.targets, data));
+  choose_method(options, training, session);
+  fit_recipe(training.input, options.dataset, options.kernels, session);
+  make_bank(options, training, session);
+  return training;
+}
+
+void describe_run(const TrainOptions& options, const Training& training, Session& session, Report& report) {
+  report.seconds.insert(report.seconds.begin(),
+                        {{"reading", training.input.read_seconds}, {"kernels", training.input.kernel_seconds}});
+  report.memory_bytes = training.memory;
+  report.seed = options.common.seed;
+  const MachineInfo machine = machine_info(false);
+  report.environment["kloom"] = version();
+  report.environment["processor"] = machine.processor;
+  report.environment["BLAS core"] = machine.blas_core;
+  if (report.threads == 0)
+    report.threads = options.common.threads > 0 ? options.common.threads : machine.threads;
+  for (const auto& warning : session.console().warnings()) report.warnings.push_back(warning);
+}
+
+// Everything about the finished model that can be checked or measured. Skipped after Ctrl-C: the user waits.
+void judge(const TrainOptions& options, const Training& training, FitResult& fit, Session& session) {
+  Report& report = fit.report;
+  if (interrupted()) {
+    report.certificate.verdict = "not computed, because training was interrupted; 'kloom check' computes it";
+    return;
+  }
+  report.certificate = certify(*training.bank, training.targets, fit.model, session.context());
+  PredictOptions plain;
+  Evaluation evaluation =
+      evaluate(predict(fit.model, *training.bank, plain, session.context()), training.targets);
+  evaluation.name = "training data";
+  report.evaluations.push_back(std::move(evaluation));
+  if (options.test.empty()) return;
+  DatasetOptions test;
+  test.path = options.test;
+  test.id = options.dataset.id;
+  const Dataset data = load_dataset(request_for_model(fit.model, test, true), session.context());
+  auto result =
+      evaluate_labelled(fit.model, predict(fit.model, data, plain, session.context()), data, session.console());
+  if (!result)
+    throw InvalidArgument(fmt::format("{}: no sample has a label that the model knows", options.test));
+  result->name = options.test;
+  report.evaluations.push_back(std::move(*result));
+}
+
+std::string train_json(const TrainOptions& options, const FitResult& fit, std::size_t bytes) {
+  nlohmann::ordered_json json = {{"command", "train"}, {"model", options.output}, {"model_bytes", bytes}};
+  json["interrupted"] = interrupted();
+  json["classes"] = fit.model.classes;
+  if (fit.model.task == Task::binary && !fit.model.classes.empty())
+    json["positive_class"] = fit.model.classes.back();
+  json["report"] = nlohmann::ordered_json::parse(fit.model.report_json);
+  json["kernels"] = kernels_json(fit.model);
+  return dump(json);
+}
+
+int run(TrainOptions& options) {
+  Session session(options.common);
+  const DatasetRequest request = dataset_request(options.dataset, true);
+  if (options.output.empty()) {
+    const std::string stem = stem_of(options.dataset.path);
+    options.output = (stem.empty() ? "model" : stem) + ".kloom";
+  }
+  std::vector<std::string> inputs = input_files(request);
+  inputs.push_back(options.test);
+  require_writable(options.output, inputs);
+  if (!options.report.empty()) require_writable(options.report, inputs);
+
+  const Training training = prepare(options, request, session);
+  FitResult fit =
+      training.learner->fit(*training.bank, training.targets, option_values(options.method, *training.learner),
+                            session.stoppable_context());
+  session.console().end_progress();
+  Model& model = fit.model;
+  model.target_name = training.input.data.target_name;
+  model.recipe = training.input.recipe;
+  describe_run(options, training, session, fit.report);
+  const bool usable = fit.report.status != Status::numerical_trouble;
+  if (usable) judge(options, training, fit, session);
+  model.report_json = to_json(fit.report);
+  if (options.no_variance && model.bemkl) model.bemkl->a_covariance = Matrix();
+  if (!options.report.empty()) write_file(options.report, model.report_json + "\n");
+  if (!usable) {
+    throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
+                            fit.report.message));
+  }
+  const std::size_t bytes = model_file_bytes(model);
+  session.console().note(fmt::format("writing {} ({})", options.output, format_bytes(bytes)));
+  save_model(model, options.output);
+  constexpr std::size_t kKernelsShown = 10;
+  session.console().result(to_text(fit.report) + kernel_table(model, kKernelsShown));
+  session.console().json_result(train_json(options, fit, bytes));
+  if (!interrupted()) return kDone;
+  session.console().note(fmt::format("interrupted after {} iterations; the model so far is in {}",
+                                     fit.report.iterations, options.output));
+  return kInterrupted;
+}
+
+}  // namespace
+
+int run_train(const Arguments& arguments) {
+  TrainOptions options;
+  CommandLine line("train", "Learns a model from labelled samples and writes it to a file.", kExamples);
+  add_dataset_options(line.app(), options.dataset);
+  add_target_options(line.app(), options.dataset);
+  add_preprocessing_options(line.app(), options.dataset);
+  add_kernel_options(line.app(), options.kernels);
+  add_method_options(line, arguments, options.method);
+  add_output_options(line.app(), options);
+  add_common_options(line.app(), options.common);
+  return line.parse(arguments) ? run(options) : kDone;
+}
+
+}  // namespace kloom::cli

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training_data.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "interrupt.h"
+#include "kloom/kernels.h"
+#include "kloom/machine.h"
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Columns that string kernels look at, as far as the spec names them.
+std::vector<std::string> named_text_columns(const KernelSpec& spec) {
+  std::set<std::string> names;
+  for (const auto& family : spec.families) {
+    if (family.function != KernelFunction::spectrum) continue;
+    for (const auto& scope : family.scopes) {
+      if (scope.kind == ScopeKind::columns) names.insert(scope.names.begin(), scope.names.end());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+bool has_open_spectrum(const KernelSpec& spec) {
+  return std::any_of(spec.families.begin(), spec.families.end(), [](const KernelFamily& family) {
+    const auto open = [](const Scope& scope) { return scope.kind != ScopeKind::columns; };
+    return family.function == KernelFunction::spectrum &&
+           (family.scopes.empty() || std::any_of(family.scopes.begin(), family.scopes.end(), open));
+  });
+}
+
+std::vector<std::string> text_columns_to_keep(const KernelSpec& spec, const Dataset& data,
+                                              const std::vector<std::string>& asked) {
+  std::vector<std::string> keep = named_text_columns(spec);
+  keep.insert(keep.end(), asked.begin(), asked.end());
+  if (has_open_spectrum(spec)) {
+    for (const auto& column : data.texts) keep.push_back(column.feature.name);
+  }
+  std::sort(keep.begin(), keep.end());
+  keep.erase(std::unique(keep.begin(), keep.end()), keep.end());
+  return keep;
+}
+
+}  // namespace
+
+void add_kernel_options(CLI::App& app, KernelOptions& options) {
+  const std::string group = "Kernels";
+  app.add_option(
+         "--kernels", options.spec,
+         "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on "
+         "views\". "
+         "Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, spectrum, precomputed, expdist")
+      ->group(group)
+      ->type_name("SPEC");
+  app.add_option("--normalise,--normalize", options.normalise,
+                 "Normalisation where a family names none: unit-diagonal (default), unit-trace, unit-variance, "
+                 "centre, none")
+      ->group(group)
+      ->type_name("KIND");
+  app.add_flag("--clip-spectrum", options.clip_spectrum,
+               "Make indefinite precomputed kernels positive semidefinite by dropping their negative part")
+      ->group(group);
+  app.add_option("--bank", options.bank,
+                 "How kernels are stored: automatic (default), dense, dense32, low-rank, rbf-family, computed")
+      ->group(group)
+      ->type_name("KIND");
+}
+
+TrainingData read_training_data(const DatasetRequest& request, const KernelOptions& kernels, Session& session) {
+  const Stopwatch watch;
+  DatasetRequest with_text = request;
+  if (!kernels.spec.empty()) {
+    for (auto& name : named_text_columns(parse_kernel_spec(kernels.spec)))
+      with_text.text.push_back(std::move(name));
+  }
+  TrainingData training;
+  training.data = load_dataset(with_text, session.context());
+  training.read_seconds = watch.seconds();
+  for (const std::string& note : training.data.notes) session.console().note(note);
+  stop_if_interrupted();
+  return training;
+}
+
+void fit_recipe(TrainingData& training, const DatasetOptions& options, const KernelOptions& kernels,
+                Session& session) {
+  const Stopwatch watch;
+  const bool chosen = kernels.spec.empty();
+  const KernelSpec spec = chosen ? default_kernel_spec(training.data) : parse_kernel_spec(kernels.spec);
+  RecipeOptions recipe_options;
+  recipe_options.preprocessing = preprocessing_options(options);
+  recipe_options.preprocessing.keep_text = text_columns_to_keep(spec, training.data, options.text);
+  if (!kernels.normalise.empty()) recipe_options.normalisation = parse_normalisation(kernels.normalise);
+  recipe_options.clip_spectrum = kernels.clip_spectrum;
+  training.recipe = Recipe::fit(training.data, spec, recipe_options, session.context());
+  training.kernel_seconds += watch.seconds();
+  session.console().note(
+      fmt::format("{} kernels: {}{}", training.recipe.terms.size(), to_string(spec),
+                  chosen ? " (no --kernels given; this suits the kind and size of the data)" : ""));
+  stop_if_interrupted();
+}
+
+std::unique_ptr<KernelBank> make_training_bank(TrainingData& training, const KernelOptions& kernels,
+                                               std::size_t budget, Session& session) {
+  const Stopwatch watch;
+  BankRequest request;
+  if (!kernels.bank.empty()) request.kind = parse_bank_kind(kernels.bank);
+  Context context = session.context();
+  context.memory_budget = budget;
+  BankPlan plan;
+  auto bank = store_bank(training.recipe.training_bank(), request, context, &plan);
+  training.kernel_seconds += watch.seconds();
+  session.console().note(fmt::format("bank: {}, {}{}{}", bank->kind(), format_bytes(bank->bytes()),
+                                     plan.why.empty() ? "" : "; ", plan.why));
+  stop_if_interrupted();
+  return bank;
+}
+
+std::string describe(const Dataset& data) {
+  std::string text = fmt::format("{} samples", data.samples);
+  if (data.features.cols() > 0) text += fmt::format(", {} features", data.features.cols());
+  if (!data.views.empty()) text += fmt::format(" in {} views", data.views.size());
+  if (!data.texts.empty()) text += fmt::format(", {} text columns", data.texts.size());
+  if (!data.kernels.empty()) text += fmt::format(", {} precomputed kernels", data.kernels.size());
+  if (!data.distances.empty()) text += fmt::format(", {} precomputed distances", data.distances.size());
+  return text;
+}
+
+}  // namespace kloom::cli
