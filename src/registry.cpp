@@ -1,1 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// One row per method.
+#include <string>
+#include <vector>
+
+#include "base/spelling.h"
+#include "kloom/error.h"
+#include "kloom/learner.h"
+#include "learners/bemkl.h"
+
+namespace kloom {
+
+std::span<const Learner> learners() {
+  static const std::vector<Learner> all = {
+      learners::bemkl_learner(),
+  };
+  return all;
+}
+
+const Learner& find_learner(std::string_view name) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const Learner& learner : learners()) {
+    if (learner.name == name) return learner;
+    names.push_back(learner.name);
+    list += (list.empty() ? "" : ", ") + learner.name;
+  }
+  throw InvalidArgument("there is no method '" + std::string(name) + "'" + did_you_mean(name, names) +
+                        "; the methods are " + list);
+}
+
+}  // namespace kloom
