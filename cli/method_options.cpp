@@ -27,10 +27,10 @@ std::string method_in(const Arguments& arguments) {
 }
 
 const Learner* default_learner() {
-  for (const Learner& learner : learners()) {
+  for (const Learner& learner : all_learners()) {
     if (learner.name == kDefaultMethod) return &learner;
   }
-  return learners().empty() ? nullptr : &learners().front();
+  return all_learners().empty() ? nullptr : &all_learners().front();
 }
 
 bool does(const Learner& learner, Task task) {
@@ -39,10 +39,14 @@ bool does(const Learner& learner, Task task) {
 
 std::vector<std::string> learners_for(Task task) {
   std::vector<std::string> names;
-  for (const Learner& learner : learners()) {
+  for (const Learner& learner : all_learners()) {
     if (does(learner, task)) names.push_back(learner.name);
   }
   return names;
+}
+
+bool on_by_default(const OptionInfo& option) {
+  return option.kind == OptionInfo::Kind::flag && option.default_value == "true";
 }
 
 std::string type_of(const OptionInfo& option) {
@@ -59,9 +63,10 @@ std::string type_of(const OptionInfo& option) {
 }
 
 void add_one(CLI::App& app, const OptionInfo& option, const std::string& group, std::string& value) {
-  const std::string description = fmt::format("{} ({})", option.doc, option_rule(option));
+  const std::string description = option_description(option);
   if (option.kind == OptionInfo::Kind::flag) {
-    app.add_flag(option_flag(option), value, description)->group(group);
+    app.add_flag(option_flag(option) + (on_by_default(option) ? "{false}" : "{true}"), value, description)
+        ->group(group);
   } else {
     app.add_option(option_flag(option), value, description)->group(group)->type_name(type_of(option));
   }
@@ -76,19 +81,20 @@ std::vector<std::string> flags_of(const Learner& learner) {
 }  // namespace
 
 std::string option_flag(const OptionInfo& option) {
-  std::string flag = "--" + option.name;
+  std::string flag = (on_by_default(option) ? "--no-" : "--") + option.name;
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }
 
-std::string option_rule(const OptionInfo& option) {
-  return option.rule.empty() ? "default " + option.default_value
-                             : fmt::format("default {}; {}", option.default_value, option.rule);
+std::string option_description(const OptionInfo& option) {
+  if (option.kind == OptionInfo::Kind::flag) return on_by_default(option) ? "do not " + option.doc : option.doc;
+  const std::string rule = option.rule.empty() ? "" : "; " + option.rule;
+  return fmt::format("{} (default {}{})", option.doc, option.default_value, rule);
 }
 
 void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options) {
   std::vector<std::string> names;
-  for (const Learner& learner : learners()) names.push_back(learner.name);
+  for (const Learner& learner : all_learners()) names.push_back(learner.name);
   line.app()
       .add_option("--method", options.method,
                   fmt::format("Learning method (default: chosen from the task): {}", list_of(names, 30)))
@@ -102,7 +108,7 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
     add_one(line.app(), option, "Options of " + learner->name, options.values[option.name]);
   }
   const std::vector<std::string> own = flags_of(*learner);
-  for (const Learner& other : learners()) {
+  for (const Learner& other : all_learners()) {
     for (const std::string& flag : flags_of(other)) {
       if (std::find(own.begin(), own.end(), flag) != own.end()) continue;
       line.explain_foreign_option(flag, fmt::format("{} is an option of {}, not of {}, whose options are: {}",

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "help_formatter.h"
 #include "kloom/learner.h"
 #include "method_options.h"
 #include "model_text.h"
@@ -27,8 +28,8 @@ std::string describe_method(const Learner& learner) {
   std::string text =
       fmt::format("{}: {}\n  tasks: {}\n  options:\n", learner.name, learner.summary, tasks_of(learner));
   for (const OptionInfo& option : learner.options) {
-    text += fmt::format("    {} ({})\n{}{}\n", option_flag(option), option_rule(option),
-                        std::string(kIndent, ' '), wrap(option.doc, 90, kIndent));
+    text += fmt::format("    {}\n{}{}\n", option_flag(option), std::string(kIndent, ' '),
+                        wrap(option_description(option), 90, kIndent));
   }
   return text;
 }
@@ -55,13 +56,15 @@ int run_methods(const Arguments& arguments) {
   CommandLine line("methods", "Lists the learning methods, or explains the options of one.",
                    "  kloom methods\n  kloom methods bemkl");
   line.app().add_option("name", name, "Method to explain")->type_name("NAME");
-  line.app().add_flag("--json", common.json, "Print the result as JSON on standard output")->group("Running");
+  line.app()
+      .add_flag("--json", common.json, "Print the result as JSON on standard output")
+      ->group(kCommonGroup);
   if (!line.parse(arguments)) return kDone;
   const Console console(false, common.json);
   auto json = nlohmann::ordered_json::array();
   std::string text;
   if (name.empty()) {
-    for (const Learner& learner : learners()) {
+    for (const Learner& learner : all_learners()) {
       text += fmt::format("{:<12}{} ({})\n", learner.name, learner.summary, tasks_of(learner));
       json.push_back(method_json(learner));
     }

@@ -11,7 +11,7 @@
 
 namespace kloom {
 
-std::span<const Learner> learners() {
+std::span<const Learner> all_learners() {
   static const std::vector<Learner> all = {
       learners::bemkl_learner(),
   };
@@ -21,7 +21,7 @@ std::span<const Learner> learners() {
 const Learner& find_learner(std::string_view name) {
   std::vector<std::string> names;
   std::string list;
-  for (const Learner& learner : learners()) {
+  for (const Learner& learner : all_learners()) {
     if (learner.name == name) return learner;
     names.push_back(learner.name);
     list += (list.empty() ? "" : ", ") + learner.name;

@@ -53,7 +53,7 @@ struct Learner {
   std::function<std::size_t(Index n, Index p, Index m)> working_memory;
 };
 
-[[nodiscard]] std::span<const Learner> learners();
+[[nodiscard]] std::span<const Learner> all_learners();
 // Throws InvalidArgument listing the names, with the nearest one suggested.
 [[nodiscard]] const Learner& find_learner(std::string_view name);
 
