@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
+#include "base/normal.h"
 #include "solvers/truncated_normal.h"
 
 namespace kloom::learners {
@@ -239,7 +240,7 @@ double BemklFactors::bound_of_outputs() const {
   double sum = 0.0;
   for (std::size_t i = 0; i < f_.size(); ++i) {
     const double location = f_location_[i];
-    sum += solvers::log_normal_cdf(signs_[i] * location - hyper_.margin) + f_[i] * (means[i] - location) +
+    sum += log_normal_cdf(signs_[i] * location - hyper_.margin) + f_[i] * (means[i] - location) +
            0.5 * location * location;
   }
   double square = static_cast<double>(bank_.rows()) * second_moment_be(0) + 2.0 * algebra::dot(g_sum_, eb);

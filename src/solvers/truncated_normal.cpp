@@ -21,12 +21,6 @@ double fraction_from_level(double t, int level) {
 
 }  // namespace
 
-double log_normal_cdf(double z) {
-  const double x = -z / std::numbers::sqrt2;
-  if (z > 0.0) return std::log1p(-0.5 * std::erfc(-x));
-  return std::log(0.5 * erfcx(x)) - 0.5 * z * z;
-}
-
 double normal_hazard(double z) {
   if (z < kFarTail) return fraction_from_level(-z, 1);
   return std::sqrt(2.0 / std::numbers::pi) / erfcx(-z / std::numbers::sqrt2);

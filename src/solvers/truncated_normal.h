@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Normal tails and moments of a unit-variance normal cut off from below, right in the far tails.
+// Moments of a unit-variance normal cut off from below, right in the far tails.
 //
 // With x ~ N(m, 1) restricted to x > c and z = m − c:
-//   mass      Z    = Φ(z)
+//   mass      Z    = Φ(z)   (base/normal.h has its logarithm)
 //   mean      E x  = c + (z + r(z)),            r(z) = φ(z)/Φ(z)
 //   variance       = 1 − r(z)(z + r(z))
 // r and z + r are computed through the scaled complementary error function, and below z = −20 by a continued
@@ -12,8 +12,6 @@
 
 namespace kloom::solvers {
 
-// log Φ(z), finite and accurate for every finite z.
-[[nodiscard]] double log_normal_cdf(double z);
 // φ(z)/Φ(z), the inverse Mills ratio at −z.
 [[nodiscard]] double normal_hazard(double z);
 // z + φ(z)/Φ(z): how far the mean of the cut-off normal lies above the cut; always positive.

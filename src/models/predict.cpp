@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Scores, probabilities and labels of new samples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "algebra/blas.h"
+#include "algebra/threads.h"
+#include "base/progress.h"
+#include "kloom/error.h"
+#include "kloom/model.h"
+#include "models/bemkl_predictive.h"
+
+namespace kloom {
+
+using algebra::Op;
+
+namespace {
+
+void check_bank(const Model& model, const KernelBank& bank) {
+  const auto kernels = static_cast<Index>(model.kernel_names.size());
+  if (bank.kernels() != kernels || bank.cols() != model.coefficients.rows()) {
+    throw InvalidArgument(
+        fmt::format("the model needs {} kernels against {} training samples; {} kernels against {} were given",
+                    kernels, model.coefficients.rows(), bank.kernels(), bank.cols()));
+  }
+}
+
+// Row of the kernel weights that output c uses.
+Vector weights_of(const Model& model, Index c) {
+  const Matrix& w = model.weights.values;
+  const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
+  Vector weights(static_cast<std::size_t>(w.cols()));
+  for (Index m = 0; m < w.cols(); ++m) weights[static_cast<std::size_t>(m)] = w(row, m);
+  return weights;
+}
+
+// Kernel outputs Σ_n A_nc k_p(x, x_n) of one class as a rows × P matrix.
+Matrix outputs_of(const Matrix& applied, Index c, Index rows, Index kernels) {
+  Matrix outputs(rows, kernels);
+  std::ranges::copy(applied.column(c), outputs.values().begin());
+  return outputs;
+}
+
+Matrix contributions_of(const Matrix& outputs, const Vector& weights) {
+  Matrix result = outputs;
+  for (Index m = 0; m < result.cols(); ++m)
+    algebra::scale(weights[static_cast<std::size_t>(m)], result.column(m));
+  return result;
+}
+
+void add_bemkl(const Model& model, const KernelBank& bank, const Matrix& outputs, Predictions& result) {
+  const Vector variance = models::bemkl_variance(model, bank, outputs);
+  result.deviation = Matrix(bank.rows(), 1);
+  result.probabilities = Matrix(bank.rows(), 2);
+  for (Index i = 0; i < bank.rows(); ++i) {
+    const double v = variance[static_cast<std::size_t>(i)];
+    const double score = result.scores(i, 0);
+    result.deviation(i, 0) = std::sqrt(v);
+    result.probabilities(i, 1) = models::bemkl_probability(score, v, *model.bemkl);
+    result.probabilities(i, 0) = models::bemkl_probability(-score, v, *model.bemkl);
+  }
+}
+
+std::vector<int> codes_of(const Matrix& scores) {
+  std::vector<int> codes(static_cast<std::size_t>(scores.rows()));
+  for (Index i = 0; i < scores.rows(); ++i) {
+    Index best = 0;
+    for (Index c = 1; c < scores.cols(); ++c) best = scores(i, c) > scores(i, best) ? c : best;
+    codes[static_cast<std::size_t>(i)] =
+        scores.cols() == 1 ? (scores(i, 0) > 0.0 ? 1 : 0) : static_cast<int>(best);
+  }
+  return codes;
+}
+
+void append(Matrix& all, const Matrix& part, Range rows, Index total) {
+  if (part.empty()) return;
+  if (all.empty()) all = Matrix(total, part.cols());
+  for (Index j = 0; j < part.cols(); ++j) {
+    std::ranges::copy(part.column(j), all.column(j).begin() + rows.begin);
+  }
+}
+
+void append(Predictions& all, const Predictions& part, Range rows, Index total) {
+  append(all.scores, part.scores, rows, total);
+  append(all.probabilities, part.probabilities, rows, total);
+  append(all.deviation, part.deviation, rows, total);
+  all.codes.insert(all.codes.end(), part.codes.begin(), part.codes.end());
+  all.contributions.resize(part.contributions.size());
+  for (std::size_t c = 0; c < part.contributions.size(); ++c) {
+    append(all.contributions[c], part.contributions[c], rows, total);
+  }
+}
+
+}  // namespace
+
+Predictions predict(const Model& model, const KernelBank& bank, const PredictOptions& options,
+                    const Context& context) {
+  check_bank(model, bank);
+  const algebra::ThreadScope threads(context);
+  const Index outputs_count = model.coefficients.cols();
+  Predictions result;
+  result.scores = Matrix(bank.rows(), outputs_count);
+  if (bank.rows() == 0) return result;
+  const Matrix applied = bank.apply(model.coefficients.view());
+  for (Index c = 0; c < outputs_count; ++c) {
+    const Matrix outputs = outputs_of(applied, c, bank.rows(), bank.kernels());
+    const Vector weights = weights_of(model, c);
+    std::ranges::fill(result.scores.column(c), model.bias[static_cast<std::size_t>(c)]);
+    algebra::gemv(Op::none, 1.0, outputs.view(), weights, 1.0, result.scores.column(c));
+    if (options.contributions) result.contributions.push_back(contributions_of(outputs, weights));
+    if (options.probabilities && model.bemkl) add_bemkl(model, bank, outputs, result);
+  }
+  if (!model.classes.empty()) result.codes = codes_of(result.scores);
+  return result;
+}
+
+Predictions predict(const Model& model, const Dataset& samples, const PredictOptions& options,
+                    const Context& context) {
+  if (!model.recipe) {
+    throw InvalidArgument(
+        "the model has no recipe for raw samples: it was trained on kernels; give kernels of the new samples");
+  }
+  // Blocks of rows, so that memory does not grow with the number of samples.
+  constexpr Index kBlock = 512;
+  Predictions result;
+  ProgressMeter meter(context, "predict");
+  for (Index start = 0; start < samples.samples; start += kBlock) {
+    const Range rows{start, std::min(samples.samples, start + kBlock)};
+    std::vector<Index> chosen(static_cast<std::size_t>(rows.size()));
+    std::iota(chosen.begin(), chosen.end(), rows.begin);
+    const auto bank = model.recipe->bank_for(select_samples(samples, chosen));
+    append(result, predict(model, *bank, options, context), rows, samples.samples);
+    if (meter.step(rows.end, samples.samples, std::numeric_limits<double>::quiet_NaN())) {
+      throw Interrupted("stopped while samples were being predicted");
+    }
+  }
+  return result;
+}
+
+}  // namespace kloom
