@@ -43,7 +43,7 @@ Vector pair_distances(PairSum sum, const PackedSamples& samples) {
   distances.reserve(static_cast<std::size_t>(n * (n - 1) / 2));
   Vector row(static_cast<std::size_t>(samples.padded()));
   for (Index i = 0; i < n; ++i) {
-    pair_sums(sum, samples, {i, i + 1}, samples, {0, n}, row.data(), samples.padded());
+    pair_sums(sum, {&samples, {i, i + 1}, &samples, {0, n}, row.data(), samples.padded()});
     distances.insert(distances.end(), row.begin() + i + 1, row.begin() + n);
   }
   return distances;

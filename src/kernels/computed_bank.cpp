@@ -16,8 +16,8 @@
 namespace kloom::kernels {
 namespace {
 
-constexpr Index kRows = 4;              // rows that are computed together
-constexpr Index kSegment = 1024;        // columns at a time: a segment of each row stays in the first cache
+constexpr Index kMostRows = 16;         // rows that are computed together
+constexpr Index kSegment = 512;         // columns at a time: a segment stays in the first cache
 constexpr Index kSerialWork = 1 << 15;  // entries below which threads cost more than they bring
 
 // Smaller self-similarities count as zero vectors: their inverse square roots would overflow in products.
@@ -41,6 +41,12 @@ bool needs_factors(const KernelTerm& term) {
   // Of a given kernel the self-similarity of new samples is unknown: its unit diagonal is a plain scale.
   return term.normalisation == Normalisation::unit_diagonal && !has_unit_diagonal(term.function) &&
          term.function != KernelFunction::precomputed;
+}
+
+// Many rows share what is loaded for the columns, but every thread should get a few blocks.
+Index rows_together(Index rows, int threads) {
+  const Index share = (rows / (Index{4} * threads) + 3) / 4 * 4;
+  return std::clamp<Index>(threads == 1 ? kMostRows : share, 4, kMostRows);
 }
 
 Index padded(Index n) {
@@ -188,24 +194,24 @@ void ComputedBank::panels(Range kernels, Range rows, double* out) const {
   Index scratch_size = 0;
   for (const Job& job : work) scratch_size = std::max(scratch_size, job.source->scratch_size());
   // Memory is taken before the parallel region: an exception must not leave it.
-  const Index blocks = (rows.size() + kRows - 1) / kRows;
-  const bool parallel = blocks > 1 && rows.size() * cols() * kernels.size() > kSerialWork;
+  const bool parallel = rows.size() > 1 && rows.size() * cols() * kernels.size() > kSerialWork;
   const int threads = parallel ? omp_get_max_threads() : 1;
-  const Index each = (kRows + 1) * kSegment + scratch_size;
+  const Index block_rows = rows_together(rows.size(), threads);
+  const Index blocks = (rows.size() + block_rows - 1) / block_rows;
+  const Index each = kMostRows * kSegment + scratch_size;
   Vector scratch(static_cast<std::size_t>(each * threads), 0.0);
   const Output output{out, kernels, rows};
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (parallel)
   for (Index b = 0; b < blocks; ++b) {
     double* own = scratch.data() + each * omp_get_thread_num();
-    const Index begin = rows.begin + b * kRows;
-    for (const Job& job : work) run_block(job, {begin, std::min(rows.end, begin + kRows)}, output, own);
+    const Index begin = rows.begin + b * block_rows;
+    for (const Job& job : work) run_block(job, {begin, std::min(rows.end, begin + block_rows)}, output, own);
   }
 }
 
 void ComputedBank::run_block(const Job& job, Range block, const Output& output, double* scratch) const {
   double* base = scratch;
-  double* values = base + kRows * kSegment;
-  double* source_scratch = values + kSegment;
+  double* source_scratch = base + kMostRows * kSegment;
   const auto row_of = [&](Index term, Index row) {
     return output.data +
            ((term - output.kernels.begin) * output.rows.size() + (row - output.rows.begin)) * cols();
@@ -215,8 +221,7 @@ void ComputedBank::run_block(const Job& job, Range block, const Output& output, 
     job.source->fill(block, segment, base, kSegment, source_scratch);
     for (Index i = block.begin; i < block.end; ++i) {
       for (const Index p : job.terms) {
-        write_segment(p, i, segment, base + (i - block.begin) * kSegment, values);
-        std::copy_n(values, segment.size(), row_of(p, i) + begin);
+        write_segment(p, i, segment, base + (i - block.begin) * kSegment, row_of(p, i) + begin);
       }
     }
   }

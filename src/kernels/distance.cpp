@@ -39,68 +39,84 @@ KLOOM_INLINE void step(double x, const typename Lanes<Bytes>::Real& z, typename 
   }
 }
 
-// `Rows` row samples against the sixteen samples of one block.
-template <PairSum sum, int Bytes, int Rows>
-KLOOM_INLINE void block_sums(const double* const* x, const double* z, Index features, double* out,
-                             Index stride) {
-  using Real = typename Lanes<Bytes>::Real;
-  constexpr int vectors = static_cast<int>(kBlock) / Lanes<Bytes>::count;
-  Real total[Rows][vectors] = {};
-  for (Index d = 0; d < features; ++d) {
-    Real column[vectors];
-    for (int v = 0; v < vectors; ++v) load(z + d * kBlock + v * Lanes<Bytes>::count, column[v]);
-    for (int r = 0; r < Rows; ++r)
-      for (int v = 0; v < vectors; ++v) step<sum, Bytes>(x[r][d * kBlock], column[v], total[r][v]);
-  }
-  for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < vectors; ++v) store(total[r][v], out + r * stride + v * Lanes<Bytes>::count);
-}
-
-struct Task {
-  const PackedSamples* row_samples;
-  Range rows;
-  const PackedSamples* column_samples;
-  Range cols;
-  double* out;
-  Index stride;
+// A stretch of features, and whether it begins or continues the sums in `out`.
+struct Stretch {
+  Range features;
+  [[nodiscard]] bool first() const { return features.begin == 0; }
 };
 
+// `Rows` row samples against the sixteen samples of one block.
 template <PairSum sum, int Bytes, int Rows>
-KLOOM_INLINE void all_sums(const Task& t) {
-  const Index features = t.row_samples->features();
-  std::array<const double*, static_cast<std::size_t>(Rows)> x{};
-  Index i = t.rows.begin;
-  for (; i + Rows <= t.rows.end; i += Rows) {
-    for (int r = 0; r < Rows; ++r) x[static_cast<std::size_t>(r)] = t.row_samples->sample(i + r);
-    for (Index j = t.cols.begin; j < t.cols.end; j += kBlock)
-      block_sums<sum, Bytes, Rows>(x.data(), t.column_samples->sample(j), features,
-                                   t.out + (i - t.rows.begin) * t.stride + (j - t.cols.begin), t.stride);
+KLOOM_INLINE void block_sums(const double* const* x, const double* z, const Stretch& stretch, double* out,
+                             Index stride) {
+  using Real = typename Lanes<Bytes>::Real;
+  constexpr int lanes = Lanes<Bytes>::count;
+  constexpr int vectors = static_cast<int>(kBlock) / lanes;
+  Real total[Rows][vectors] = {};
+  if (!stretch.first()) {
+    KLOOM_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      KLOOM_UNROLL
+      for (int v = 0; v < vectors; ++v) load(out + r * stride + v * lanes, total[r][v]);
+    }
   }
-  for (; i < t.rows.end; ++i) {
-    x[0] = t.row_samples->sample(i);
-    for (Index j = t.cols.begin; j < t.cols.end; j += kBlock)
-      block_sums<sum, Bytes, 1>(x.data(), t.column_samples->sample(j), features,
-                                t.out + (i - t.rows.begin) * t.stride + (j - t.cols.begin), t.stride);
+  for (Index d = stretch.features.begin; d < stretch.features.end; ++d) {
+    Real column[vectors];
+    KLOOM_UNROLL
+    for (int v = 0; v < vectors; ++v) load(z + d * kBlock + v * lanes, column[v]);
+    KLOOM_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      KLOOM_UNROLL
+      for (int v = 0; v < vectors; ++v) step<sum, Bytes>(x[r][d * kBlock], column[v], total[r][v]);
+    }
+  }
+  KLOOM_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    KLOOM_UNROLL
+    for (int v = 0; v < vectors; ++v) store(total[r][v], out + r * stride + v * lanes);
+  }
+}
+
+template <PairSum sum, int Bytes, int Rows>
+KLOOM_INLINE void row_group(const PairBlock& t, Index i, Index j, const Stretch& stretch) {
+  std::array<const double*, static_cast<std::size_t>(Rows)> x{};
+  for (int r = 0; r < Rows; ++r) x[static_cast<std::size_t>(r)] = t.row_samples->sample(i + r);
+  block_sums<sum, Bytes, Rows>(x.data(), t.column_samples->sample(j), stretch,
+                               t.out + (i - t.rows.begin) * t.stride + (j - t.cols.begin), t.stride);
+}
+
+// Features in stretches that let sixteen columns stay in the first cache while all the rows pass by.
+template <PairSum sum, int Bytes, int Rows>
+KLOOM_INLINE void all_sums(const PairBlock& t) {
+  constexpr Index stretch_length = 192;
+  const Index features = t.row_samples->features();
+  for (Index d = 0; d < features; d += stretch_length) {
+    const Stretch stretch{{d, std::min(features, d + stretch_length)}};
+    for (Index j = t.cols.begin; j < t.cols.end; j += kBlock) {
+      Index i = t.rows.begin;
+      for (; i + Rows <= t.rows.end; i += Rows) row_group<sum, Bytes, Rows>(t, i, j, stretch);
+      for (; i < t.rows.end; ++i) row_group<sum, Bytes, 1>(t, i, j, stretch);
+    }
   }
 }
 
 // Rows per block: as many sums at a time as the registers hold.
 template <PairSum sum>
-KLOOM_TARGET_AVX512 void sums_avx512(const Task& task) {
+KLOOM_TARGET_AVX512 void sums_avx512(const PairBlock& task) {
   all_sums<sum, 64, 4>(task);
 }
 template <PairSum sum>
-KLOOM_TARGET_AVX2 void sums_avx2(const Task& task) {
+KLOOM_TARGET_AVX2 void sums_avx2(const PairBlock& task) {
   all_sums<sum, 32, 2>(task);
 }
 template <PairSum sum>
-void sums_baseline(const Task& task) {
+void sums_baseline(const PairBlock& task) {
   all_sums<sum, 16, 1>(task);
 }
 
 template <PairSum sum>
-void dispatch(const Task& task) {
-  switch (instruction_set()) {
+void dispatch(InstructionSet instructions, const PairBlock& task) {
+  switch (instructions) {
     case InstructionSet::avx512:
       return sums_avx512<sum>(task);
     case InstructionSet::avx2:
@@ -111,6 +127,13 @@ void dispatch(const Task& task) {
 }
 
 }  // namespace
+
+std::vector<InstructionSet> instruction_sets() {
+  std::vector<InstructionSet> sets = {InstructionSet::baseline};
+  if (instruction_set() != InstructionSet::baseline) sets.push_back(InstructionSet::avx2);
+  if (instruction_set() == InstructionSet::avx512) sets.push_back(InstructionSet::avx512);
+  return sets;
+}
 
 InstructionSet instruction_set() {
 #if defined(__x86_64__)
@@ -142,21 +165,23 @@ PackedSamples PackedSamples::from_columns(ConstMatrixView samples) {
   return packed;
 }
 
-void pair_sums(PairSum sum, const PackedSamples& row_samples, Range rows, const PackedSamples& column_samples,
-               Range cols, double* out, Index stride) {
-  const Task task{&row_samples, rows, &column_samples, cols, out, stride};
+void pair_sums_with(InstructionSet instructions, PairSum sum, const PairBlock& task) {
   switch (sum) {
     case PairSum::dot:
-      return dispatch<PairSum::dot>(task);
+      return dispatch<PairSum::dot>(instructions, task);
     case PairSum::squared:
-      return dispatch<PairSum::squared>(task);
+      return dispatch<PairSum::squared>(instructions, task);
     case PairSum::absolute:
-      return dispatch<PairSum::absolute>(task);
+      return dispatch<PairSum::absolute>(instructions, task);
     case PairSum::chi_square:
-      return dispatch<PairSum::chi_square>(task);
+      return dispatch<PairSum::chi_square>(instructions, task);
     case PairSum::minimum:
-      return dispatch<PairSum::minimum>(task);
+      return dispatch<PairSum::minimum>(instructions, task);
   }
+}
+
+void pair_sums(PairSum sum, const PairBlock& block) {
+  pair_sums_with(instruction_set(), sum, block);
 }
 
 Vector self_sums(PairSum sum, const PackedSamples& samples) {
@@ -164,7 +189,7 @@ Vector self_sums(PairSum sum, const PackedSamples& samples) {
   std::array<double, static_cast<std::size_t>(kBlock)> row{};
   for (Index i = 0; i < samples.samples(); ++i) {
     const Index begin = i / kBlock * kBlock;
-    pair_sums(sum, samples, {i, i + 1}, samples, {begin, begin + kBlock}, row.data(), kBlock);
+    pair_sums(sum, {&samples, {i, i + 1}, &samples, {begin, begin + kBlock}, row.data(), kBlock});
     result[static_cast<std::size_t>(i)] = row[static_cast<std::size_t>(i - begin)];
   }
   return result;
@@ -177,7 +202,7 @@ void squared_distances(ConstMatrixView rows, ConstMatrixView cols, MatrixView ou
   Vector buffer(static_cast<std::size_t>(few * z.padded()));
   for (Index i = 0; i < x.samples(); i += few) {
     const Range block{i, std::min(x.samples(), i + few)};
-    pair_sums(PairSum::squared, x, block, z, {0, z.samples()}, buffer.data(), z.padded());
+    pair_sums(PairSum::squared, {&x, block, &z, {0, z.samples()}, buffer.data(), z.padded()});
     for (Index r = 0; r < block.size(); ++r)
       std::copy_n(buffer.data() + r * z.padded(), z.samples(), out.column(i + r).data());
   }

@@ -11,6 +11,7 @@
 
 #include <span>
 
+#include "kernels/simd.h"
 #include "kloom/matrix.h"
 
 namespace kloom::kernels {
@@ -59,8 +60,17 @@ class PackedSamples {
 // out[(i - rows.begin) * stride + (j - cols.begin)] = sum over features for row sample i and column sample
 // j. `cols` begins at a multiple of PackedSamples::block and is filled up to whole blocks, so out needs room
 // for them.
-void pair_sums(PairSum sum, const PackedSamples& row_samples, Range rows, const PackedSamples& column_samples,
-               Range cols, double* out, Index stride);
+struct PairBlock {
+  const PackedSamples* row_samples;
+  Range rows;
+  const PackedSamples* column_samples;
+  Range cols;
+  double* out;
+  Index stride;
+};
+void pair_sums(PairSum sum, const PairBlock& block);
+// With instructions other than the widest that the processor has, for tests.
+void pair_sums_with(InstructionSet instructions, PairSum sum, const PairBlock& block);
 
 // f(x, x) of every sample, with the same bits as pair_sums gives.
 [[nodiscard]] Vector self_sums(PairSum sum, const PackedSamples& samples);

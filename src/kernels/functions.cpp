@@ -46,6 +46,7 @@ KLOOM_INLINE void exp_lanes(double minus_rate, const double* x, double* out) {
   // ln 2 in two parts: n times the first is exact, so r loses nothing to cancellation.
   const Real r = (y - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
   Real p = kTaylor[0] - Real{};
+  KLOOM_UNROLL
   for (std::size_t k = 1; k < kTaylor.size(); ++k) p = p * r + kTaylor[k];
   const Whole power = (Whole)shifted << 52;
   store((Real)(((Whole)p + power) & inside), out);
@@ -53,6 +54,7 @@ KLOOM_INLINE void exp_lanes(double minus_rate, const double* x, double* out) {
 
 template <int Bytes>
 KLOOM_INLINE void exp_stride(double minus_rate, const double* x, double* out) {
+  KLOOM_UNROLL
   for (int v = 0; v < static_cast<int>(kStride); v += Lanes<Bytes>::count)
     exp_lanes<Bytes>(minus_rate, x + v, out + v);
 }
@@ -79,7 +81,11 @@ KLOOM_TARGET_AVX2 void exp_avx2(double minus_rate, const double* x, double* out,
 }  // namespace
 
 void exp_negative(double rate, const double* x, double* out, Index n) {
-  switch (instruction_set()) {
+  exp_negative_with(instruction_set(), rate, x, out, n);
+}
+
+void exp_negative_with(InstructionSet instructions, double rate, const double* x, double* out, Index n) {
+  switch (instructions) {
     case InstructionSet::avx512:
       return exp_avx512(-rate, x, out, n);
     case InstructionSet::avx2:

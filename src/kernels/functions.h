@@ -11,6 +11,8 @@ namespace kloom::kernels {
 // out[i] = exp(-rate * x[i]) for x >= 0, rate > 0; relative error below 4 ulp; exactly 1 at x = 0, and 0 where
 // the argument is below -600 (that is 1e-261). Any n; a value does not depend on its place.
 void exp_negative(double rate, const double* x, double* out, Index n);
+// With instructions other than the widest that the processor has, for tests.
+void exp_negative_with(InstructionSet instructions, double rate, const double* x, double* out, Index n);
 
 // out[i] = x[i]^degree, degree >= 1.
 void whole_power(const double* x, int degree, double* out, Index n);

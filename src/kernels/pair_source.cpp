@@ -8,7 +8,7 @@
 namespace kloom::kernels {
 
 void FeaturePairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
-  pair_sums(sum_, *rows_, rows, *columns_, cols, out, stride);
+  pair_sums(sum_, {rows_.get(), rows, columns_.get(), cols, out, stride});
 }
 
 TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k)

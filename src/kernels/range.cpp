@@ -56,7 +56,7 @@ double times_power_of_ten(double mantissa, double exponent, const Scanner& scann
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec == std::errc() && result.ptr == text.data() + text.size()) return value;
   value = mantissa * std::pow(10.0, exponent);
-  if (!std::isfinite(value)) scanner.fail(position, "a value of this range is too large for a double");
+  if (!std::isfinite(value)) scanner.fail(position, "this number is beyond what a double can hold");
   return value;
 }
 

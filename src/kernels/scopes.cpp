@@ -140,7 +140,8 @@ std::vector<Target> feature_targets(const Scope& scope, const ScopeRequest& requ
       if (data.views.empty())
         throw InvalidArgument("kernel spec: 'on views', but no views were declared (--view)");
       std::vector<Target> result;
-      for (const View& view : data.views) result.push_back(view_target(view));
+      for (const View& view : data.views)
+        if (!view.features.empty() || view.texts.empty()) result.push_back(view_target(view));
       return result;
     }
     case ScopeKind::view:

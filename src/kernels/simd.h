@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <vector>
 
 namespace kloom::kernels {
 
@@ -12,6 +13,8 @@ enum class InstructionSet { baseline, avx2, avx512 };
 
 // The widest that this processor has; asked once.
 [[nodiscard]] InstructionSet instruction_set();
+// All that it has, so that each can be tested.
+[[nodiscard]] std::vector<InstructionSet> instruction_sets();
 
 template <int Bytes>
 struct Lanes {
@@ -23,6 +26,12 @@ struct Lanes {
 };
 
 #define KLOOM_INLINE [[gnu::always_inline]] inline
+// Short loops over registers: left as loops they would keep the registers in memory.
+#if defined(__clang__)
+#define KLOOM_UNROLL _Pragma("unroll")
+#else
+#define KLOOM_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 template <class Vector>
 KLOOM_INLINE void load(const double* from, Vector& to) {
