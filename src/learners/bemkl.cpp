@@ -134,28 +134,6 @@ BemklPosterior posterior_of(const BemklFactors& factors, const BemklOptions& opt
   return posterior;
 }
 
-Model model_of(const KernelBank& bank, const Targets& targets, const BemklFactors& factors,
-               const BemklOptions& options) {
-  const Index p = bank.kernels();
-  Model model;
-  model.method = "bemkl";
-  model.task = targets.task;
-  model.classes = targets.classes;
-  model.options_json = nlohmann::json(option_texts(bemkl_option_table(), options)).dump();
-  model.kernel_names = bank.names();
-  model.weights.values = Matrix(1, p);
-  model.weights.deviation = Matrix(1, p);
-  for (Index m = 0; m < p; ++m) {
-    model.weights.values(0, m) = factors.be()[at(m + 1)];
-    model.weights.deviation(0, m) = std::sqrt(factors.be_covariance()(m + 1, m + 1));
-  }
-  model.coefficients = Matrix(bank.rows(), 1);
-  std::ranges::copy(factors.a(), model.coefficients.values().begin());
-  model.bias = {factors.be()[0]};
-  model.bemkl = posterior_of(factors, options);
-  return model;
-}
-
 std::size_t working_memory(Index n, Index p, Index /*outputs*/) {
   // S, the factor of Σ(a)'s precision and Σ(a); G, its linear term and [K_p μ_a]; Σ_g, Σ_(b,e), moments, work.
   const auto entries = 4 * n * n + 4 * n * p + 5 * (p + 1) * (p + 1);
@@ -209,6 +187,28 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
   return table;
 }
 
+Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklFactors& factors,
+                  const BemklOptions& options) {
+  const Index p = bank.kernels();
+  Model model;
+  model.method = "bemkl";
+  model.task = targets.task;
+  model.classes = targets.classes;
+  model.options_json = nlohmann::json(option_texts(bemkl_option_table(), options)).dump();
+  model.kernel_names = bank.names();
+  model.weights.values = Matrix(1, p);
+  model.weights.deviation = Matrix(1, p);
+  for (Index m = 0; m < p; ++m) {
+    model.weights.values(0, m) = factors.be()[at(m + 1)];
+    model.weights.deviation(0, m) = std::sqrt(factors.be_covariance()(m + 1, m + 1));
+  }
+  model.coefficients = Matrix(bank.rows(), 1);
+  std::ranges::copy(factors.a(), model.coefficients.values().begin());
+  model.bias = {factors.be()[0]};
+  model.bemkl = posterior_of(factors, options);
+  return model;
+}
+
 FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                     const Context& context) {
   check_problem(bank, targets);
@@ -238,7 +238,7 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
     if (!factors.update_intermediate()) throw InternalError("BEMKL lost q(G) after its last iteration");
     report.objective = factors.lower_bound();
   }
-  result.model = model_of(bank, targets, factors, options);
+  result.model = bemkl_model(bank, targets, factors, options);
   return result;
 }
 

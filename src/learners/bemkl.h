@@ -14,6 +14,7 @@
 #include <string>
 
 #include "kloom/learner.h"
+#include "learners/bemkl_factors.h"
 #include "learners/option_table.h"
 
 namespace kloom::learners {
@@ -34,6 +35,9 @@ struct BemklOptions {
 
 [[nodiscard]] const OptionTable<BemklOptions>& bemkl_option_table();
 [[nodiscard]] Learner bemkl_learner();
+// The model that the factors amount to.
+[[nodiscard]] Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklFactors& factors,
+                                const BemklOptions& options);
 [[nodiscard]] FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                                   const Context& context);
 
