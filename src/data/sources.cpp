@@ -213,7 +213,9 @@ std::vector<Array> read_arrays(const std::string& path, Format format, const Con
   if (has_gz_name(path)) {
     throw InvalidArgument(fmt::format("{}: a packed MAT file. Unpack it first (gunzip).", path));
   }
-  MatFile file = read_mat(path, context);
+  MatOptions options;
+  options.allow_missing = true;  // features may have gaps; kernels are checked where they are used
+  MatFile file = read_mat(path, context, options);
   for (MatArray& array : file.arrays) {
     arrays.push_back({std::move(array.name), std::move(array.shape), false, std::move(array.values), {}});
   }

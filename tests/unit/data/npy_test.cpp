@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The files in tests/fuzz/corpus/npy whose values are compared here were written by NumPy 1.24.
+#include "data/npy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/gzip.h"
+#include "data/zip.h"
+#include "data_support.h"
+#include "kloom/error.h"
+
+namespace kloom::data {
+namespace {
+
+using ::testing::ElementsAre;
+using testing_support::expect_error;
+
+constexpr std::size_t plenty = std::size_t{1} << 30U;
+
+std::string corpus(const std::string& name) {
+  return read_file(std::string(KLOOM_SOURCE_DIR) + "/tests/fuzz/corpus/npy/" + name, plenty);
+}
+
+Array numpy_array(const std::string& name) {
+  return parse_npy(corpus(name), name, plenty);
+}
+
+std::string little(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) {
+    text += static_cast<char>(value >> (8 * i) & 0xFFU);
+  }
+  return text;
+}
+
+// A version 1 file by hand, its header not padded.
+std::string npy(const std::string& header, const std::string& data) {
+  return std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header + data;
+}
+
+std::string npy_of(const std::string& type, const std::string& shape, const std::string& data) {
+  return npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n", data);
+}
+
+TEST(Npy, NumpyFilesOfEveryKind) {
+  const Array c = numpy_array("f8_c.npy");
+  EXPECT_THAT(c.shape, ElementsAre(2, 3));
+  EXPECT_THAT(c.values, ElementsAre(0, 0.75, 0.25, 1, 0.5, 1.25));
+  EXPECT_EQ(numpy_array("f8_fortran.npy").values, c.values);
+  EXPECT_EQ(numpy_array("f4_big.npy").values, c.values);
+  EXPECT_THAT(numpy_array("i2.npy").values, ElementsAre(1, 300, -2, -32768));
+  EXPECT_THAT(numpy_array("u8.npy").values, ElementsAre(0, 9007199254740992.0));
+  EXPECT_THAT(numpy_array("bool.npy").values, ElementsAre(1, 0));
+  EXPECT_THAT(numpy_array("unicode.npy").texts, ElementsAre("a", "é", "日本", "😀x"));
+  EXPECT_THAT(numpy_array("bytes.npy").texts, ElementsAre("ab", "c"));
+  const Array stack = numpy_array("stack.npy");
+  EXPECT_THAT(stack.shape, ElementsAre(2, 2, 3));
+  // numpy.arange(12).reshape(2, 2, 3).ravel(order="F")
+  EXPECT_THAT(stack.values, ElementsAre(0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11));
+  EXPECT_EQ(numpy_array("zero.npy").size(), 0);
+}
+
+TEST(Npy, EveryIntegerType) {
+  EXPECT_THAT(parse_npy(npy_of("|i1", "(2,)", "\x7F\x80"), "t", plenty).values, ElementsAre(127, -128));
+  EXPECT_THAT(parse_npy(npy_of("|u1", "(2,)", "\x7F\x80"), "t", plenty).values, ElementsAre(127, 128));
+  EXPECT_THAT(parse_npy(npy_of(">i2", "(1,)", "\xFF\xFE"), "t", plenty).values, ElementsAre(-2));
+  EXPECT_THAT(parse_npy(npy_of("<u2", "(1,)", "\xFE\xFF"), "t", plenty).values, ElementsAre(65534));
+  EXPECT_THAT(parse_npy(npy_of("<i4", "(1,)", little(0xFFFFFFFF, 4)), "t", plenty).values, ElementsAre(-1));
+  EXPECT_THAT(parse_npy(npy_of("<u4", "(1,)", little(0xFFFFFFFF, 4)), "t", plenty).values,
+              ElementsAre(4294967295.0));
+  EXPECT_THAT(parse_npy(npy_of("<i8", "(1,)", little(~std::uint64_t{4}, 8)), "t", plenty).values,
+              ElementsAre(-5));
+  const std::string largest = little(std::uint64_t{1} << 53U, 8);
+  EXPECT_THAT(parse_npy(npy_of("<u8", "(1,)", largest), "t", plenty).values, ElementsAre(9007199254740992.0));
+}
+
+TEST(Npy, HeaderSpelling) {
+  const std::string data = little(std::bit_cast<std::uint64_t>(1.5), 8);
+  EXPECT_THAT(
+      parse_npy(npy("{\"shape\":(1,),\"fortran_order\":True,\"descr\":\"<f8\"}", data), "t", plenty).values,
+      ElementsAre(1.5));
+}
+
+TEST(Npy, RefusesDamage) {
+  const std::string good = corpus("f8_c.npy");
+  for (std::size_t n = 0; n < good.size(); ++n) {
+    EXPECT_THROW(static_cast<void>(parse_npy(good.substr(0, n), "t", plenty)), FileError) << n;
+  }
+  EXPECT_THROW(static_cast<void>(parse_npy(good + "x", "t", plenty)), FileError);
+  const std::string eight(8, '\0');
+  const auto damaged = [&](const std::string& bytes, std::initializer_list<std::string_view> words) {
+    expect_error<FileError>([&] { static_cast<void>(parse_npy(bytes, "t.npy", plenty)); }, words);
+  };
+  damaged("", {"t.npy", "mark"});
+  damaged("PK", {"mark"});
+  damaged(std::string("\x93NUMPY\x04\x00\x00\x00", 10), {"version is 4"});
+  damaged(npy("{'descr': '<f8', 'fortran_order': False}", eight), {"header"});
+  damaged(npy("{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,)}", eight), {"header"});
+  damaged(npy("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", eight), {"header"});
+  damaged(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", eight), {"header"});
+  damaged(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} x", eight), {"header"});
+  damaged(npy("{'descr': '<f8", eight), {"header"});
+  damaged(npy_of("<f8", "(2,)", eight), {"shape (2)", "8"});
+  damaged(npy_of("<f8", "(99999999999, 99999999999, 9)", eight), {"shape"});
+  damaged(npy_of("<U1", "(1,)", little(0xD800, 4)), {"U+D800"});
+  damaged(npy_of("<U1", "(1,)", little(0x110000, 4)), {"U+110000"});
+}
+
+TEST(Npy, RefusesTypesAndShapesWithoutUse) {
+  const auto refused = [](const std::string& bytes, std::initializer_list<std::string_view> words) {
+    expect_error<InvalidArgument>([&] { static_cast<void>(parse_npy(bytes, "t.npy", plenty)); }, words);
+  };
+  refused(corpus("object.npy"), {"Python objects"});
+  refused(corpus("structured.npy"), {"structured"});
+  refused(corpus("four.npy"), {"4 dimensions"});
+  refused(corpus("scalar.npy"), {"0 dimensions"});
+  refused(corpus("u8_too_large.npy"), {"18446744073709551615", "digits"});
+  refused(corpus("i8_smallest.npy"), {"-9223372036854775808"});
+  refused(npy_of("<f2", "(1,)", "ab"), {"'<f2'", "f4"});
+  refused(npy_of("<c16", "(1,)", std::string(16, '\0')), {"'<c16'"});
+  refused(npy_of("<M8[ns]", "(1,)", std::string(8, '\0')), {"'<M8[ns]'"});
+}
+
+TEST(Npy, RefusesMoreThanTheLimit) {
+  expect_error<ResourceError>([] { static_cast<void>(parse_npy(corpus("f8_c.npy"), "t", 47)); },
+                              {"6 elements"});
+  EXPECT_EQ(parse_npy(corpus("f8_c.npy"), "t", 48).size(), 6);
+}
+
+TEST(Npz, NumpyArchives) {
+  const std::vector<Array> stored = parse_npz(corpus("stored.npz"), "t.npz", plenty);
+  ASSERT_EQ(stored.size(), 2U);
+  EXPECT_EQ(stored[0].name, "X");
+  EXPECT_EQ(stored[0].values, numpy_array("f8_c.npy").values);
+  EXPECT_EQ(stored[1].name, "y");
+  EXPECT_THAT(stored[1].values, ElementsAre(1, 2));
+  const std::vector<Array> deflated = parse_npz(corpus("deflated.npz"), "t.npz", plenty);
+  ASSERT_EQ(deflated.size(), 3U);
+  EXPECT_THAT(deflated[0].shape, ElementsAre(20, 30));
+  EXPECT_EQ(deflated[1].texts[19], "b");
+  EXPECT_EQ(deflated[2].values[19], 19.0);
+}
+
+TEST(Npz, EveryTruncationIsRefused) {
+  for (const std::string name : {"stored.npz", "deflated.npz"}) {
+    const std::string good = corpus(name);
+    for (std::size_t n = 0; n < good.size(); ++n) {
+      EXPECT_THROW(static_cast<void>(parse_npz(good.substr(0, n), "t", plenty)), FileError) << name << " " << n;
+    }
+  }
+}
+
+// Times, attributes and versions are bytes that cannot matter; all others are covered by a check or a CRC.
+TEST(Npz, EveryChangedByteIsRefusedOrHarmless) {
+  for (const std::string name : {"stored.npz", "deflated.npz"}) {
+    const std::string good = corpus(name);
+    const std::vector<Array> expected = parse_npz(good, "t", plenty);
+    for (std::size_t n = 0; n < good.size(); ++n) {
+      std::string changed = good;
+      changed[n] = static_cast<char>(changed[n] ^ 0x11);
+      try {
+        const std::vector<Array> found = parse_npz(changed, "t", plenty);
+        ASSERT_EQ(found.size(), expected.size()) << name << " " << n;
+        for (std::size_t k = 0; k < found.size(); ++k) {
+          EXPECT_EQ(found[k].values, expected[k].values) << name << " " << n;
+          EXPECT_EQ(found[k].texts, expected[k].texts) << name << " " << n;
+        }
+      } catch (const Error&) {
+      }
+    }
+  }
+}
+
+// A ZIP of one entry by hand, to lie in its fields.
+struct Entry {
+  std::string name = "X.npy";
+  std::string content;
+  std::uint32_t method = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t claimed = 0;
+};
+
+std::string zip_of(const Entry& entry) {
+  const auto crc =
+      crc32(0, reinterpret_cast<const Bytef*>(entry.content.data()), static_cast<uInt>(entry.content.size()));
+  const std::string sizes = little(crc, 4) + little(entry.content.size(), 4) + little(entry.claimed, 4);
+  const std::string local = "PK\x03\x04" + little(20, 2) + little(entry.flags, 2) + little(entry.method, 2) +
+                            little(0, 4) + sizes + little(entry.name.size(), 2) + little(0, 2) + entry.name +
+                            entry.content;
+  const std::string central = "PK\x01\x02" + little(20, 2) + little(20, 2) + little(entry.flags, 2) +
+                              little(entry.method, 2) + little(0, 4) + sizes + little(entry.name.size(), 2) +
+                              little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) +
+                              little(0, 4) + entry.name;
+  return local + central + "PK\x05\x06" + little(0, 4) + little(1, 2) + little(1, 2) +
+         little(central.size(), 4) + little(local.size(), 4) + little(0, 2);
+}
+
+TEST(Zip, HandMadeArchive) {
+  const std::vector<ZipEntry> entries = read_zip(zip_of({"a.txt", "hello", 0, 0, 5}), "t.npz", plenty);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].name, "a.txt");
+  EXPECT_EQ(entries[0].bytes, "hello");
+}
+
+TEST(Zip, RefusesLiesBeforeMemoryIsTaken) {
+  const auto damaged = [](const std::string& bytes, std::initializer_list<std::string_view> words) {
+    expect_error<FileError>([&] { static_cast<void>(read_zip(bytes, "t.npz", plenty)); }, words);
+  };
+  damaged(zip_of({"X.npy", "hello", 0, 0, 6}), {"X.npy", "two sizes"});
+  damaged(zip_of({"X.npy", "hello", 8, 0, 0xFFFFFF00}), {"impossible size"});
+  damaged(zip_of({"X.npy", "hello", 8, 0, 100}), {"does not unpack"});
+  damaged(zip_of({"X.npy", "hello", 12, 0, 5}), {"method 12"});
+  damaged(zip_of({"X.npy", "hello", 0, 1, 5}), {"encrypted"});
+  damaged(corpus("bzip2.npz"), {"method 12"});
+  damaged(corpus("damaged.npz"), {"readable"});
+  damaged("", {"too short"});
+  damaged(std::string(100, 'x'), {"directory"});
+  expect_error<ResourceError>([] { static_cast<void>(read_zip(corpus("ratio.npz"), "t.npz", 1600000)); },
+                              {"1600000", "memory"});
+  EXPECT_EQ(read_zip(corpus("ratio.npz"), "t.npz", plenty).size(), 2U);
+}
+
+TEST(Npz, WithoutArrays) {
+  expect_error<InvalidArgument>(
+      [] {
+        static_cast<void>(parse_npz(zip_of({"a.txt", "hello", 0, 0, 5}), "t.npz", plenty));
+      },
+      {"no arrays"});
+}
+
+}  // namespace
+}  // namespace kloom::data

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kloom/targets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "data_support.h"
+#include "kloom/error.h"
+
+namespace kloom {
+namespace {
+
+using ::testing::ElementsAre;
+using testing_support::expect_error;
+using Kind = TargetsRequest::Kind;
+using Labels = std::vector<std::string>;
+
+TargetsRequest request(Kind kind = Kind::automatic, std::string positive = "", bool unlabelled = false) {
+  TargetsRequest result;
+  result.kind = kind;
+  result.positive = std::move(positive);
+  result.allow_unlabelled = unlabelled;
+  result.source = "t.csv";
+  result.lines = {2, 3, 5, 7, 11, 13};
+  return result;
+}
+
+void expect_refused(const Labels& labels, const TargetsRequest& how,
+                    std::initializer_list<std::string_view> words) {
+  expect_error<InvalidArgument>([&] { static_cast<void>(make_targets(labels, how)); }, words);
+}
+
+// 0, 1, …, distinct - 1 over and over.
+Labels cycle(std::size_t samples, std::size_t distinct, const std::string& tail = "") {
+  Labels labels;
+  for (std::size_t i = 0; i < samples; ++i) {
+    labels.push_back(std::to_string(i % distinct) + tail);
+  }
+  return labels;
+}
+
+TEST(Targets, TwoNamesAreBinaryAndTheLastIsPositive) {
+  const Targets targets = make_targets({"no", "yes", "no"}, request());
+  EXPECT_EQ(targets.task, Task::binary);
+  EXPECT_THAT(targets.classes, ElementsAre("no", "yes"));
+  EXPECT_THAT(targets.codes, ElementsAre(0, 1, 0));
+  EXPECT_THAT(targets.signs(), ElementsAre(-1, 1, -1));
+  EXPECT_EQ(targets.samples(), 3);
+  EXPECT_TRUE(targets.weights.empty());
+}
+
+TEST(Targets, NumbersAreSortedAsNumbersAndKeepTheirFirstSpelling) {
+  const Targets targets = make_targets({"10", "9", "-1", "+9.0", "1e1"}, request());
+  EXPECT_EQ(targets.task, Task::multiclass);
+  EXPECT_THAT(targets.classes, ElementsAre("-1", "9", "10"));
+  EXPECT_THAT(targets.codes, ElementsAre(2, 1, 0, 1, 2));
+  EXPECT_THAT(make_targets({"1.0", "-1.0", "1", "-1"}, request()).classes, ElementsAre("-1.0", "1.0"));
+  EXPECT_THAT(make_targets({"0", "-0.0", "1"}, request()).classes, ElementsAre("0", "1"));
+}
+
+TEST(Targets, MixedNumbersAndNames) {
+  const Targets targets = make_targets({"b", "2", "10", "a"}, request());
+  EXPECT_THAT(targets.classes, ElementsAre("2", "10", "a", "b"));
+  EXPECT_THAT(targets.codes, ElementsAre(3, 0, 1, 2));
+}
+
+TEST(Targets, PositiveClass) {
+  const Targets swapped = make_targets({"no", "yes", "no"}, request(Kind::automatic, "no"));
+  EXPECT_THAT(swapped.classes, ElementsAre("yes", "no"));
+  EXPECT_THAT(swapped.codes, ElementsAre(1, 0, 1));
+  EXPECT_THAT(swapped.signs(), ElementsAre(1, -1, 1));
+  EXPECT_THAT(make_targets({"no", "yes"}, request(Kind::automatic, "yes")).codes, ElementsAre(0, 1));
+  EXPECT_THAT(make_targets({"-1", "1"}, request(Kind::automatic, "-1.0")).classes, ElementsAre("1", "-1"));
+  expect_refused({"no", "yes"}, request(Kind::automatic, "yse"), {"'yse'", "no, yes", "Did you mean 'yes'"});
+  expect_refused({"a", "b", "c"}, request(Kind::automatic, "a"), {"'a'", "two classes", "3"});
+}
+
+TEST(Targets, Unlabelled) {
+  const Targets targets = make_targets({"a", "", "b"}, request(Kind::automatic, "", true));
+  EXPECT_THAT(targets.codes, ElementsAre(0, Targets::unlabelled, 1));
+  EXPECT_THAT(targets.signs(), ElementsAre(-1, 0, 1));
+  expect_refused({"a", "b", ""}, request(), {"t.csv line 5", "missing"});
+  expect_refused({"", ""}, request(Kind::automatic, "", true), {"no sample has a label"});
+  const Targets numbers = make_targets({"1.5", "", "2"}, request(Kind::regression, "", true));
+  EXPECT_TRUE(std::isnan(numbers.values(1, 0)));
+}
+
+TEST(Targets, AutomaticRegression) {
+  const auto task = [](const Labels& labels) { return make_targets(labels, request()).task; };
+  EXPECT_EQ(task({"0.5", "1.5", "0.5"}), Task::binary);
+  EXPECT_EQ(task({"0.5", "1.5", "2"}), Task::regression);
+  EXPECT_EQ(task(cycle(60, 20)), Task::multiclass);
+  EXPECT_EQ(task(cycle(60, 21)), Task::regression);
+  EXPECT_EQ(task(cycle(311, 27)), Task::multiclass);
+  EXPECT_EQ(task(cycle(500, 100)), Task::multiclass);
+  EXPECT_EQ(task(cycle(500, 101)), Task::regression);
+  EXPECT_EQ(task(cycle(50, 25, "x")), Task::multiclass);
+}
+
+TEST(Targets, KindsThatAreAskedFor) {
+  EXPECT_EQ(make_targets({"0.5", "1.5", "2"}, request(Kind::classes)).task, Task::multiclass);
+  const Targets numbers = make_targets({"1", "2", "1"}, request(Kind::regression));
+  EXPECT_EQ(numbers.task, Task::regression);
+  EXPECT_THAT(numbers.values.values(), ElementsAre(1, 2, 1));
+  EXPECT_EQ(numbers.samples(), 3);
+  expect_refused({"1", "two"}, request(Kind::regression), {"line 3", "'two'", "number"});
+  expect_refused({"1", "inf"}, request(Kind::regression), {"line 3", "'inf'"});
+}
+
+TEST(Targets, OneClassAndNothing) {
+  expect_refused({"1", "1.0"}, request(), {"t.csv", "'1'", "two classes"});
+  expect_refused({}, request(), {"no sample"});
+}
+
+TEST(Targets, NamesOfTasks) {
+  EXPECT_EQ(to_string(Task::binary), "binary");
+  EXPECT_EQ(to_string(Task::multi_regression), "multi-regression");
+  EXPECT_THROW(static_cast<void>(make_targets({"a", "b", "c"}, request()).signs()), InternalError);
+}
+
+}  // namespace
+}  // namespace kloom
