@@ -9,10 +9,12 @@
 //     counts as failure (mat_child.h),
 //   * compares what comes back with what the structure promised.
 //
-// What no reader can notice, because the format has no checksum there: a changed letter in the name of an
-// array, and changed bytes in numbers that are stored neither compressed nor with a checksum (files of version
-// 6 and small or uncompressed arrays of version 7.3). An array that a damaged HDF5 group no longer lists is
-// missing.
+// What no reader can notice, because the formats have no checksum there:
+//   * a changed letter in the name of an array;
+//   * changed numbers that are stored neither compressed nor with a checksum, or whose place in the file is
+//     changed: arrays saved with -v6 or -nocompression, and small arrays of version 7.3;
+//   * arrays missing at the end: a file does not say how many it holds, so one of version 5 that is cut exactly
+//     between two arrays is a whole file with fewer of them.
 #pragma once
 
 #include <string>

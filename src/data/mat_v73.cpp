@@ -145,21 +145,26 @@ class ChunkAudit {
 
   void run() {
     Extents offset(shape_.size(), 0);
+    std::uint64_t stored = 0;
     std::size_t d = 0;
     while (d < offset.size()) {
-      check(offset);
+      stored += check(offset);
       for (d = 0; d < offset.size(); ++d) {  // the next place in the grid
         offset[d] += chunk_[d];
         if (offset[d] < shape_[d]) break;
         offset[d] = 0;
       }
     }
+    // The sizes in HDF5's index. Where the record of the filters is lost, looking a chunk up answers its
+    // unpacked size, and reading takes packed bytes for numbers.
+    require(H5Dget_storage_size(dataset_) == stored, name_, "has parts of the wrong size");
   }
 
  private:
   // H5Dget_chunk_storage_size and H5Dread_chunk look a chunk up as reading does. (H5Dget_chunk_info_by_coord
   // walks through the index instead, and finds chunks that reading takes for lost.)
-  void check(const Extents& offset) {
+  // Returns its size in the file.
+  std::uint64_t check(const Extents& offset) {
     hsize_t size = 0;
     require(H5Dget_chunk_storage_size(dataset_, offset.data(), &size) >= 0 && size > 0, name_,
             "has lost a part of its numbers");
@@ -174,6 +179,7 @@ class ChunkAudit {
     for (std::size_t d = 0; d < offset.size(); ++d)
       sticks_out = sticks_out || offset[d] + chunk_[d] > shape_[d];
     if (sticks_out && !filters_.checksum) check_outside(offset);
+    return size;
   }
 
   void unpack() {
@@ -260,9 +266,11 @@ void audit_dataset(hid_t file, const std::string& name, std::vector<MatEntry>& o
   if (H5Tget_class(type) == H5T_COMPOUND) return;  // complex numbers
   require(H5Tequal(type, expected->second) > 0, name, "has numbers of another type than its class says");
   const Extents shape = shape_of(dataset, name);
-  const bool empty = std::find(shape.begin(), shape.end(), hsize_t{0}) != shape.end();
-  if (empty || shape.empty() || shape.size() > 3) return;
+  // MATLAB marks an empty array (above) and gives every other at least two dimensions.
+  require(shape.size() >= 2 && std::find(shape.begin(), shape.end(), hsize_t{0}) == shape.end(), name,
+          "has an impossible shape");
   check_storage(dataset, shape, H5Tget_size(type), name);
+  if (shape.size() > 3) return;
   MatEntry entry{name, {}};
   for (const hsize_t n : shape) {
     require(n <= static_cast<hsize_t>(std::numeric_limits<std::int32_t>::max()), name,
@@ -295,14 +303,16 @@ void check_superblock(std::string_view start, std::uint64_t file_bytes, const st
   if (!block.starts_with(std::string_view("\x89HDF\r\n\x1a\n", 8))) bad("the HDF5 mark is missing");
   // Where sizes and addresses stand in the versions of the superblock.
   struct Layout {
-    std::size_t sizes, end;
+    std::size_t sizes, base, end;
   };
-  constexpr std::array<Layout, 4> layouts = {{{13, 40}, {13, 44}, {9, 28}, {9, 28}}};
+  constexpr std::array<Layout, 4> layouts = {{{13, 24, 40}, {13, 28, 44}, {9, 12, 28}, {9, 12, 28}}};
   const auto version = static_cast<unsigned char>(block[8]);
   if (version >= layouts.size()) bad("the version of its HDF5 superblock is unknown");
   const Layout& layout = layouts[version];
   if (block[layout.sizes] != 8 || block[layout.sizes + 1] != 8)
     bad("its HDF5 superblock is not one of MATLAB's");
+  if (little_endian(block.substr(layout.base)) != superblock_at)
+    bad("its HDF5 part does not start where it should");
   if (little_endian(block.substr(layout.end)) != file_bytes) bad("it is shorter or longer than it says itself");
 }
 
