@@ -4,7 +4,7 @@
 
     run_docs.py --source CHECKOUT --build BUILD [--cxx COMPILER] [FILE.md ...]
 
-From README.md and docs/**/*.md, page by page, in order, in one scratch folder per page (with examples/data in it
+From the pages at the top of the checkout and in docs/, page by page, in order, in one scratch folder per page (with examples/data in it
 and the program `kloom` on PATH):
   ```sh            runs; the block must succeed
   ```sh exit=2     runs; its last command must end with that status
@@ -12,7 +12,7 @@ and the program `kloom` on PATH):
   ```cpp           with a main function: is compiled, linked with libkloom and run; without: only shown
   ```text, ```cmake, ```json, ```csv, ``` alone: only shown
 Any other word after ``` is an error, so that a slip of the pen does not switch a test off. So is a run
-without any sh block.
+without any block that runs, and a link to a file that is not there.
 """
 import argparse
 import os
@@ -54,6 +54,12 @@ def blocks_of(path, name):
     if block is not None:
         raise SystemExit(f"{block.where}: this code block is not closed")
     return found
+
+
+def dead_links(path):
+    """Links of a page to files that do not exist."""
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    return [t for t in targets if "://" not in t and not (path.parent / t).exists()]
 
 
 class Page:
@@ -128,11 +134,14 @@ def main():
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
     arguments.source, arguments.build = arguments.source.resolve(), arguments.build.resolve()
-    paths = arguments.pages or [arguments.source / "README.md", *sorted((arguments.source / "docs").rglob("*.md"))]
+    paths = arguments.pages or [*sorted(arguments.source.glob("*.md")), *sorted((arguments.source / "docs").rglob("*.md"))]
 
     wrong = ran = 0
     for path in paths:
         name = os.path.relpath(path, arguments.source)
+        for target in dead_links(path):
+            wrong += 1
+            print(f"{name}: links to {target}, which is not there")
         with tempfile.TemporaryDirectory(prefix="kloom-docs-") as folder:
             page = Page(name, arguments, pathlib.Path(folder))
             for block in blocks_of(path, name):

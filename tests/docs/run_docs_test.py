@@ -61,6 +61,10 @@ class RunDocs(unittest.TestCase):
     def test_open_block_is_an_error(self):
         self.assert_bad("```sh\nkloom\n", "not closed")
 
+    def test_dead_link_is_an_error(self):
+        self.assert_good("[a](README.md) [b](examples/data#x) [c](https://example.org/x)\n```sh\nkloom\n```\n")
+        self.assert_bad("[a](docs/none.md)\n```sh\nkloom\n```\n", "links to docs/none.md")
+
     def test_program_that_does_not_compile_is_noticed(self):
         self.assert_bad("```cpp\nint main() { return zero; }\n```\n", "compiling or running ended with")
 

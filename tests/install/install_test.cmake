@@ -20,6 +20,7 @@ if(count LESS 4)
 endif()
 foreach(file IN LISTS exported)
   file(READ "${file}" text)
+  string(REGEX REPLACE "#[^\n]*" "" text "${text}")  # comments speak of "information"
   string(TOLOWER "${text}" text)
   foreach(word openblas gfortran matio cerf nlohmann fmt zlib boost openmp kloom_compile cli11)
     if(text MATCHES "${word}")
