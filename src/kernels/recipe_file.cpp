@@ -59,7 +59,8 @@ std::vector<Feature> decode_features(const json& list, const std::string& source
 
 json encode_views(const std::vector<View>& views) {
   json list = json::array();
-  for (const auto& v : views) list.push_back({{"name", encode_text(v.name)}, {"features", v.features}});
+  for (const auto& v : views)
+    list.push_back({{"name", encode_text(v.name)}, {"features", v.features}, {"texts", v.texts}});
   return list;
 }
 
@@ -67,7 +68,7 @@ std::vector<View> decode_views(const json& list, const std::string& source) {
   std::vector<View> out;
   for (const auto& value : list) {
     Fields fields(value, source, "a view");
-    out.push_back({fields.text("name"), fields.indices("features")});
+    out.push_back({fields.text("name"), fields.indices("features"), fields.indices("texts")});
     fields.finish();
   }
   return out;
@@ -173,8 +174,12 @@ Preprocessing load_preprocessing(const json& document, data::TensorReader& tenso
   auto text_columns = decode_features(fields.array("text_columns"), source);
   auto views = decode_views(fields.array("views"), source);
   fields.finish();
-  return Preprocessing::from_parts(std::move(options), std::move(columns), std::move(text_columns),
-                                   std::move(views));
+  try {
+    return Preprocessing::from_parts(std::move(options), std::move(columns), std::move(text_columns),
+                                     std::move(views));
+  } catch (const InvalidArgument& error) {
+    tensors.container().damaged(fmt::format("its preprocessing is not valid ({})", error.what()));
+  }
 }
 
 json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& sections) {
@@ -242,7 +247,8 @@ json save_basis(const Dataset& basis, data::SectionList& sections) {
           {"texts", std::move(texts)},
           {"kernels", encode_texts(names_of(basis.kernels))},
           {"distances", encode_texts(names_of(basis.distances))},
-          {"target", encode_text(basis.target_name)}};
+          {"target", encode_text(basis.target_name)},
+          {"absent_is_zero", basis.absent_is_zero}};
 }
 
 Dataset load_basis(const json& document, data::TensorReader& tensors) {
@@ -266,6 +272,7 @@ Dataset load_basis(const json& document, data::TensorReader& tensors) {
   basis.kernels = matrices_named(fields.texts("kernels"));
   basis.distances = matrices_named(fields.texts("distances"));
   basis.target_name = fields.text("target");
+  basis.absent_is_zero = fields.flag("absent_is_zero");
   fields.finish();
   return basis;
 }
@@ -277,9 +284,9 @@ bool in_range(const std::vector<Index>& indices, std::size_t limit) {
   return true;
 }
 
-bool views_fit(const std::vector<View>& views, std::size_t features) {
+bool views_fit(const std::vector<View>& views, std::size_t features, std::size_t texts) {
   for (const auto& v : views)
-    if (!in_range(v.features, features)) return false;
+    if (!in_range(v.features, features) || !in_range(v.texts, texts)) return false;
   return true;
 }
 
@@ -292,7 +299,8 @@ std::string basis_trouble(const Dataset& basis) {
     return "the number of feature names is not the number of features";
   if (basis.features.cols() > 0 && basis.features.rows() != basis.samples)
     return "the feature matrix does not have one row per sample";
-  if (!views_fit(basis.views, basis.feature_info.size())) return "a view speaks of a feature that is not there";
+  if (!views_fit(basis.views, basis.feature_info.size(), basis.texts.size()))
+    return "a view speaks of a feature that is not there";
   for (const auto& t : basis.texts)
     if (t.values.size() != n) return "a text column does not have one value per sample";
   return {};
@@ -336,7 +344,7 @@ std::string recipe_trouble(const Recipe& recipe) {
   const Preprocessing& preprocessing = recipe.preprocessing;
   if (!preprocessing.columns().empty() && preprocessing.columns().size() != recipe.basis.feature_info.size())
     return "preprocessing and training samples have different features";
-  if (!views_fit(preprocessing.views(), preprocessing.columns().size()))
+  if (!views_fit(preprocessing.views(), preprocessing.columns().size(), preprocessing.text_columns().size()))
     return "a view of the preprocessing speaks of a feature that is not there";
   for (const auto& term : recipe.terms) {
     trouble = term_trouble(term, recipe.basis);
