@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every bank gives the same answers to every verb, and these are what the entries say.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "kernels/concat_bank.h"
+#include "kernels/dense_bank.h"
+#include "kernels/low_rank_bank.h"
+#include "kernels/rbf_family_bank.h"
+#include "kloom/bank.h"
+#include "kloom/error.h"
+#include "kloom/recipe.h"
+#include "support/problems.h"
+
+namespace kloom {
+namespace {
+
+using kernels::BankPart;
+using test::normal_matrix;
+
+struct Made {
+  std::string name;
+  std::unique_ptr<KernelBank> bank;
+  double tolerance;  // absolute error of an entry (kernel entries are at most 1)
+};
+
+Dataset dataset_of(const Matrix& x) {
+  Dataset data;
+  data.samples = x.rows();
+  data.features = x;
+  for (Index d = 0; d < x.cols(); ++d) data.feature_info.push_back({"f" + std::to_string(d), ""});
+  return data;
+}
+
+Recipe recipe_of(const Matrix& x, const std::string& spec) {
+  return Recipe::fit(dataset_of(x), parse_kernel_spec(spec), {}, {});
+}
+
+std::unique_ptr<KernelBank> stored(const std::shared_ptr<const KernelBank>& bank, BankKind kind) {
+  BankRequest request;
+  request.kind = kind;
+  return store_bank(bank, request, {});
+}
+
+// Rounding of entries and of sums over at most 300 of them.
+constexpr double kRounding = 1e-12;
+// Trace left out by the factor: 1e-12 of N, all of which may sit on one diagonal entry.
+constexpr double kLowRank = 1e-12 * 300;
+constexpr double kFloat32 = 6e-8;
+constexpr double kTable = 1e-9;  // rbf_family_bank.h derives 7.3e-10
+
+std::vector<Made> all_banks(const std::shared_ptr<const KernelBank>& computed) {
+  std::vector<Made> banks;
+  banks.push_back({"dense", stored(computed, BankKind::dense), kRounding});
+  banks.push_back({"dense32", stored(computed, BankKind::dense32), kFloat32});
+  banks.push_back({"computed", stored(computed, BankKind::computed), kRounding});
+  banks.push_back({"auto", stored(computed, BankKind::automatic), kLowRank});
+  if (computed->symmetric()) banks.push_back({"low-rank", stored(computed, BankKind::low_rank), kLowRank});
+  return banks;
+}
+
+// Verbs by loops over the entries of `reference`.
+struct Naive {
+  Index rows, cols, kernels;
+  Vector entries;
+  explicit Naive(const KernelBank& bank)
+      : rows(bank.rows()),
+        cols(bank.cols()),
+        kernels(bank.kernels()),
+        entries(static_cast<std::size_t>(rows * cols * kernels)) {
+    bank.panels({0, kernels}, {0, rows}, entries.data());
+  }
+  [[nodiscard]] double k(Index p, Index i, Index j) const {
+    return entries[static_cast<std::size_t>((p * rows + i) * cols + j)];
+  }
+};
+
+void check_combine(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Matrix w = normal_matrix(bank.kernels(), 1, 1);
+  double size = 0.0;
+  for (double value : w.values()) size += std::abs(value);
+  const Matrix whole = bank.combine(w.values());
+  const std::vector<Index> some = {bank.rows() - 1, 0};
+  Matrix part(bank.cols(), 2);
+  bank.combine_rows(w.values(), some, part.view());
+  for (Index i = 0; i < bank.rows(); ++i) {
+    for (Index j = 0; j < bank.cols(); ++j) {
+      double sum = 0.0;
+      for (Index p = 0; p < bank.kernels(); ++p) sum += w(p, 0) * naive.k(p, i, j);
+      ASSERT_NEAR(whole(j, i), sum, tolerance * size);
+      if (i == bank.rows() - 1) {
+        ASSERT_NEAR(part(j, 0), sum, tolerance * size);
+      }
+      if (i == 0) {
+        ASSERT_NEAR(part(j, 1), sum, tolerance * size);
+      }
+    }
+  }
+}
+
+void check_apply(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Matrix v = normal_matrix(bank.cols(), 2, 2);
+  const Matrix each = normal_matrix(bank.cols(), bank.kernels(), 3);
+  const double bound = tolerance * 4.0 * static_cast<double>(bank.cols());  // Σ|v| is below 4 N
+  const Matrix applied = bank.apply(v.view());
+  const Matrix single = bank.apply(v.columns({0, 1}));
+  const Matrix own = bank.apply_each(each.view());
+  ASSERT_EQ(applied.rows(), bank.rows() * bank.kernels());
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (Index i = 0; i < bank.rows(); ++i) {
+      double sums[3] = {0.0, 0.0, 0.0};
+      for (Index j = 0; j < bank.cols(); ++j) {
+        sums[0] += naive.k(p, i, j) * v(j, 0);
+        sums[1] += naive.k(p, i, j) * v(j, 1);
+        sums[2] += naive.k(p, i, j) * each(j, p);
+      }
+      ASSERT_NEAR(applied(p * bank.rows() + i, 0), sums[0], bound);
+      ASSERT_NEAR(applied(p * bank.rows() + i, 1), sums[1], bound);
+      ASSERT_NEAR(single(p * bank.rows() + i, 0), sums[0], bound);
+      ASSERT_NEAR(own(i, p), sums[2], bound);
+    }
+  }
+}
+
+void check_adjoint(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Matrix g = normal_matrix(bank.rows() * bank.kernels(), 2, 4);
+  const Matrix sum = bank.apply_adjoint(g.view());
+  const Matrix single = bank.apply_adjoint(g.columns({0, 1}));
+  const double bound = tolerance * 4.0 * static_cast<double>(bank.rows() * bank.kernels());
+  for (Index c = 0; c < 2; ++c) {
+    for (Index j = 0; j < bank.cols(); ++j) {
+      double expected = 0.0;
+      for (Index p = 0; p < bank.kernels(); ++p) {
+        for (Index i = 0; i < bank.rows(); ++i) expected += naive.k(p, i, j) * g(p * bank.rows() + i, c);
+      }
+      ASSERT_NEAR(sum(j, c), expected, bound);
+      if (c == 0) {
+        ASSERT_NEAR(single(j, 0), expected, bound);
+      }
+    }
+  }
+}
+
+void check_gram(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Matrix gram = bank.gram();
+  const double bound = 2.0 * tolerance * static_cast<double>(bank.rows() * bank.kernels());
+  for (Index i = 0; i < bank.cols(); ++i) {
+    for (Index j = 0; j < bank.cols(); ++j) {
+      double expected = 0.0;
+      for (Index p = 0; p < bank.kernels(); ++p) {
+        for (Index l = 0; l < bank.rows(); ++l) expected += naive.k(p, l, i) * naive.k(p, l, j);
+      }
+      ASSERT_NEAR(gram(i, j), expected, bound);
+    }
+  }
+}
+
+void check_symmetric_verbs(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Matrix c = normal_matrix(bank.rows(), 2, 5);
+  const Matrix forms = bank.quadratic_forms(c.view());
+  const Matrix diagonal = bank.diagonal();
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (Index k = 0; k < 2; ++k) {
+      double expected = 0.0;
+      double size = 0.0;
+      for (Index i = 0; i < bank.rows(); ++i) {
+        size += std::abs(c(i, k));
+        for (Index j = 0; j < bank.cols(); ++j) expected += c(i, k) * c(j, k) * naive.k(p, i, j);
+      }
+      ASSERT_NEAR(forms(p, k), expected, tolerance * size * size);
+    }
+    for (Index i = 0; i < bank.rows(); ++i) ASSERT_NEAR(diagonal(i, p), naive.k(p, i, i), tolerance);
+  }
+}
+
+void check_entries(const KernelBank& bank, const Naive& naive, double tolerance) {
+  Vector panel(static_cast<std::size_t>(2 * 3 * bank.cols()));
+  const Index p = bank.kernels() - 2;
+  const Index i = bank.rows() - 3;
+  bank.panels({p, p + 2}, {i, i + 3}, panel.data());
+  std::size_t at = 0;
+  for (Index q = p; q < p + 2; ++q) {
+    for (Index r = i; r < i + 3; ++r) {
+      for (Index j = 0; j < bank.cols(); ++j) ASSERT_NEAR(panel[at++], naive.k(q, r, j), tolerance);
+    }
+  }
+}
+
+void check_all(const KernelBank& bank, const Naive& naive, double tolerance) {
+  check_entries(bank, naive, tolerance);
+  check_combine(bank, naive, tolerance);
+  check_apply(bank, naive, tolerance);
+  check_adjoint(bank, naive, tolerance);
+  check_gram(bank, naive, tolerance);
+  if (bank.symmetric()) check_symmetric_verbs(bank, naive, tolerance);
+}
+
+// One-feature kernels, N = 210: the ranks are 2 to about 20, so truncation is exercised.
+TEST(Banks, EveryVerbOfEveryBankOnTrainingKernels) {
+  const Matrix x = normal_matrix(210, 3, 7);
+  const Recipe recipe = recipe_of(x, "rbf(width=0.5,2,8) on all, each; poly(degree=1..3) on all, each");
+  const auto computed = recipe.training_bank();
+  const Naive naive(*computed);
+  for (const Made& made : all_banks(computed)) {
+    SCOPED_TRACE(made.name + ", kind " + std::string(made.bank->kind()));
+    EXPECT_EQ(made.bank->names(), computed->names());
+    check_all(*made.bank, naive, made.tolerance);
+  }
+  EXPECT_EQ(stored(computed, BankKind::automatic)->kind().substr(0, 8), "low-rank");
+}
+
+TEST(Banks, EveryVerbOfEveryBankOnNewSamples) {
+  const Matrix x = normal_matrix(40, 3, 8);
+  const Recipe recipe = recipe_of(x, "rbf(width=0.5,2) on all, each; poly(degree=2) on all");
+  const auto computed = recipe.bank_for(dataset_of(normal_matrix(11, 3, 9)));
+  const Naive naive(*computed);
+  for (const Made& made : all_banks(computed)) {
+    SCOPED_TRACE(made.name);
+    check_all(*made.bank, naive, made.tolerance);
+  }
+}
+
+TEST(Banks, RbfFamilyGivesTheSameAnswersFromOneTable) {
+  const Matrix x = normal_matrix(60, 4, 10);
+  const Recipe recipe = recipe_of(x, "rbf(gamma=2^-15..2^15) on all, each");
+  const auto computed = recipe.training_bank();
+  const Naive naive(*computed);
+  const auto family = stored(computed, BankKind::rbf_family);
+  check_all(*family, naive, kTable);
+  EXPECT_EQ(family->bytes(), 5U * 60U * 60U * sizeof(double));
+}
+
+// Distances 0, duplicates, 1e±12; single widths, so that no other kernel hides an error.
+TEST(Banks, ExponentialTableKeepsItsErrorAtEveryDistance) {
+  std::vector<double> gammas;
+  for (int e = -15; e <= 15; ++e) gammas.push_back(std::exp2(e));
+  const kernels::ExponentialTable table(gammas);
+  for (std::size_t f = 0; f < gammas.size(); ++f) {
+    Vector w(gammas.size());
+    w[f] = 1.0;
+    const Vector coefficients = table.combined(w);
+    double worst = std::abs(table.evaluate(coefficients, 0.0) - 1.0);
+    for (double t = 1e-12; t < 1e13; t *= 1.0037) {
+      worst = std::max(worst, std::abs(table.evaluate(coefficients, t) - std::exp(-gammas[f] * t)));
+    }
+    EXPECT_LE(worst, kTable) << "gamma " << gammas[f];
+  }
+}
+
+TEST(Banks, HistogramIsTheTransposeOfTheTable) {
+  const std::vector<double> gammas = {0.01, 1.0, 30.0};
+  const kernels::ExponentialTable table(gammas);
+  Vector moments(static_cast<std::size_t>(4 * table.segments()));
+  test::Normal normal(3);
+  Vector expected(3);
+  for (int k = 0; k < 500; ++k) {
+    const double t = std::exp(6.0 * normal());
+    const double weight = normal();
+    table.add_pair(t, weight, moments.data());
+    for (std::size_t f = 0; f < 3; ++f) {
+      Vector w(3);
+      w[f] = 1.0;
+      expected[f] += weight * table.evaluate(table.combined(w), t);
+    }
+  }
+  const Vector sums = table.sums(moments.data());
+  for (std::size_t f = 0; f < 3; ++f)
+    EXPECT_NEAR(sums[f], expected[f], 1e-11);  // 500 terms of size 1, rounding
+}
+
+TEST(Banks, PivotedCholeskyStopsAtTheRankAndAtTheLimit) {
+  const Matrix thin = normal_matrix(50, 4, 11);
+  Matrix k(50, 50);
+  for (Index i = 0; i < 50; ++i) {
+    for (Index j = 0; j < 50; ++j) {
+      for (Index d = 0; d < 4; ++d) k(i, j) += thin(i, d) * thin(j, d);
+    }
+  }
+  for (Index i = 0; i < 50; ++i) {
+    for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
+  }
+  const auto bank = make_dense_bank({k}, {"thin"}, true);
+  const Matrix diagonal = bank->diagonal();
+  const auto factor = kernels::low_rank_factor(*bank, 0, diagonal.column(0), 1e-12, 50);
+  ASSERT_TRUE(factor.has_value());
+  EXPECT_EQ(factor->cols(), 4);
+  EXPECT_FALSE(kernels::low_rank_factor(*bank, 0, diagonal.column(0), 1e-12, 3).has_value());
+  const auto zero = make_dense_bank({Matrix(5, 5)}, {"zero"}, true);
+  const auto empty = kernels::low_rank_factor(*zero, 0, zero->diagonal().column(0), 1e-12, 3);
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_EQ(empty->cols(), 0);
+}
+
+TEST(Banks, WhatDoesNotFitIsRefusedWithASentence) {
+  const Recipe recipe = recipe_of(normal_matrix(100, 3, 12), "rbf(width=0.01,0.02) on all");
+  Context context;
+  context.memory_budget = 50000;
+  try {
+    (void)store_bank(recipe.training_bank(), {}, context);
+    // An RBF family of two widths shares one distance: 80 kB, still above the budget.
+    ADD_FAILURE() << "160 kB were stored in 50 kB";
+  } catch (const ResourceError& error) {
+    EXPECT_NE(std::string(error.what()).find("--bank"), std::string::npos) << error.what();
+  }
+  context.memory_budget = 100000;  // one distance matrix fits, two kernels do not
+  BankPlan plan;
+  EXPECT_EQ(store_bank(recipe.training_bank(), {}, context, &plan)->kind(), "rbf-family");
+  EXPECT_EQ(plan.kind, BankKind::rbf_family);
+}
+
+TEST(Banks, GivenMatricesAreChecked) {
+  const Matrix square(3, 3, 1.0);
+  EXPECT_THROW((void)make_dense_bank({}, {}, true), InvalidArgument);
+  EXPECT_THROW((void)make_dense_bank({square, Matrix(2, 2)}, {"a", "b"}, true), InvalidArgument);
+  EXPECT_THROW((void)make_dense_bank({Matrix(3, 2)}, {"a"}, true), InvalidArgument);
+  EXPECT_THROW((void)make_dense_bank({square}, {"a", "b"}, true), InvalidArgument);
+  Matrix skew = square;
+  skew(0, 2) = 2.0;
+  EXPECT_THROW((void)make_dense_bank({skew}, {"a"}, true), InvalidArgument);
+  Matrix nan = square;
+  nan(1, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW((void)make_dense_bank({nan}, {"a"}, true), InvalidArgument);
+  EXPECT_THROW((void)parse_bank_kind("thick"), InvalidArgument);
+  for (BankKind kind : {BankKind::automatic, BankKind::dense, BankKind::dense32, BankKind::low_rank,
+                        BankKind::rbf_family, BankKind::computed}) {
+    EXPECT_EQ(parse_bank_kind(to_string(kind)), kind);
+  }
+}
+
+}  // namespace
+}  // namespace kloom
