@@ -25,9 +25,19 @@ Exact exact_hazard(double z) {
   return exp(-Exact(z) * z / 2) / sqrt(2 * pi) / exact_cdf(z);
 }
 
-// The formulas are backward stable up to a few roundings; z² in the exponent costs nothing because it is never
-// formed.
+// A few roundings. For z > 0 the density itself is what is asked for, and exp(−z²/2) magnifies the rounding
+// of its argument by z²; for z < 0 that exponential is never formed.
 constexpr double kUlps = 64 * std::numeric_limits<double>::epsilon();
+double conditioned(double z) {
+  return z > 0.0 ? kUlps * (1.0 + z * z) : kUlps;
+}
+
+// log Φ(z) with the digits that Φ(z) itself has lost when it is close to 1.
+Exact exact_log_cdf(double z) {
+  if (z < 5.0) return log(exact_cdf(z));
+  const Exact above = exact_cdf(-z);
+  return -above - above * above / 2 - above * above * above / 3;
+}
 
 double relative(double value, const Exact& exact) {
   return static_cast<double>(abs((Exact(value) - exact) / exact));
