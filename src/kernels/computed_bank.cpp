@@ -25,6 +25,7 @@ constexpr double kSmallestSelf = 1e-280;
 
 std::vector<std::string> names_of(const std::vector<KernelTerm>& terms) {
   std::vector<std::string> names;
+  names.reserve(terms.size());
   for (const auto& term : terms) names.push_back(term.name);
   return names;
 }

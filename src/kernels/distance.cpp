@@ -21,19 +21,21 @@ KLOOM_INLINE void step(double x, const typename Lanes<Bytes>::Real& z, typename 
     total += row * z;
   } else if constexpr (sum == PairSum::minimum) {
     const Whole below = row < z;
-    total += (Real)(((Whole)row & below) | ((Whole)z & ~below));
+    total += __builtin_bit_cast(
+        Real, (__builtin_bit_cast(Whole, row) & below) | (__builtin_bit_cast(Whole, z) & ~below));
   } else {
     const Real difference = row - z;
     if constexpr (sum == PairSum::squared) {
       total += difference * difference;
     } else if constexpr (sum == PairSum::absolute) {
-      total += (Real)((Whole)difference & 0x7fffffffffffffffL);
+      total += __builtin_bit_cast(Real, __builtin_bit_cast(Whole, difference) & 0x7fffffffffffffffL);
     } else {
       const Real both = row + z;
       const Whole positive = both > 0.0;
       // Where both are 0 the quotient would be 0/0: divide by 1 there; the numerator is 0 as well.
       const Real one = 1.0 - Real{};
-      const Real divisor = (Real)(((Whole)both & positive) | ((Whole)one & ~positive));
+      const Real divisor = __builtin_bit_cast(
+          Real, (__builtin_bit_cast(Whole, both) & positive) | (__builtin_bit_cast(Whole, one) & ~positive));
       total += difference * difference / divisor;
     }
   }
@@ -50,30 +52,30 @@ template <PairSum sum, int Bytes, int Rows>
 KLOOM_INLINE void block_sums(const double* const* x, const double* z, const Stretch& stretch, double* out,
                              Index stride) {
   using Real = typename Lanes<Bytes>::Real;
-  constexpr int lanes = Lanes<Bytes>::count;
-  constexpr int vectors = static_cast<int>(kBlock) / lanes;
+  constexpr Index lanes = Lanes<Bytes>::count;
+  constexpr Index vectors = kBlock / lanes;
   Real total[Rows][vectors] = {};
   if (!stretch.first()) {
     KLOOM_UNROLL
     for (int r = 0; r < Rows; ++r) {
       KLOOM_UNROLL
-      for (int v = 0; v < vectors; ++v) load(out + r * stride + v * lanes, total[r][v]);
+      for (Index v = 0; v < vectors; ++v) load(out + r * stride + v * lanes, total[r][v]);
     }
   }
   for (Index d = stretch.features.begin; d < stretch.features.end; ++d) {
     Real column[vectors];
     KLOOM_UNROLL
-    for (int v = 0; v < vectors; ++v) load(z + d * kBlock + v * lanes, column[v]);
+    for (Index v = 0; v < vectors; ++v) load(z + d * kBlock + v * lanes, column[v]);
     KLOOM_UNROLL
     for (int r = 0; r < Rows; ++r) {
       KLOOM_UNROLL
-      for (int v = 0; v < vectors; ++v) step<sum, Bytes>(x[r][d * kBlock], column[v], total[r][v]);
+      for (Index v = 0; v < vectors; ++v) step<sum, Bytes>(x[r][d * kBlock], column[v], total[r][v]);
     }
   }
   KLOOM_UNROLL
   for (int r = 0; r < Rows; ++r) {
     KLOOM_UNROLL
-    for (int v = 0; v < vectors; ++v) store(total[r][v], out + r * stride + v * lanes);
+    for (Index v = 0; v < vectors; ++v) store(total[r][v], out + r * stride + v * lanes);
   }
 }
 

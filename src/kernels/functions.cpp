@@ -38,7 +38,8 @@ KLOOM_INLINE void exp_lanes(double minus_rate, const double* x, double* out) {
   load(x, y);
   y = y * minus_rate;
   const Whole inside = y >= kLowest;
-  y = (Real)((Whole)y & inside);  // what lies below becomes 0 here and is blanked at the end
+  y = __builtin_bit_cast(
+      Real, __builtin_bit_cast(Whole, y) & inside);  // what lies below becomes 0 here and is blanked at the end
   // Adding 1.5·2^52 rounds to the nearest integer and leaves it in the lowest bits.
   constexpr double shift = 0x1.8p52;
   const Real shifted = y * 0x1.71547652b82fep0 + shift;
@@ -48,8 +49,8 @@ KLOOM_INLINE void exp_lanes(double minus_rate, const double* x, double* out) {
   Real p = kTaylor[0] - Real{};
   KLOOM_UNROLL
   for (std::size_t k = 1; k < kTaylor.size(); ++k) p = p * r + kTaylor[k];
-  const Whole power = (Whole)shifted << 52;
-  store((Real)(((Whole)p + power) & inside), out);
+  const Whole power = __builtin_bit_cast(Whole, shifted) << 52;
+  store(__builtin_bit_cast(Real, (__builtin_bit_cast(Whole, p) + power) & inside), out);
 }
 
 template <int Bytes>

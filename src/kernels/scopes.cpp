@@ -30,6 +30,7 @@ std::string listed(const std::vector<std::string>& names) {
 template <class Items, class NameOf>
 std::vector<std::string> names(const Items& items, NameOf name_of) {
   std::vector<std::string> result;
+  result.reserve(items.size());
   for (const auto& item : items) result.push_back(name_of(item));
   return result;
 }
@@ -68,6 +69,7 @@ std::vector<Index> find_column(const Dataset& data, const std::string& name) {
   auto found = features_where(data, [&](const Feature& f) { return f.name == name; });
   if (found.size() > 1) {
     std::vector<std::string> choices;
+    choices.reserve(found.size());
     for (const Index f : found) choices.push_back(feature_label(data, f));
     throw InvalidArgument(
         fmt::format("kernel spec: column '{}' is in several views; write one of {}", name, listed(choices)));

@@ -111,32 +111,56 @@ TEST(PairSums, AreSymmetricToTheBitAndIndependentOfTheBlock) {
   }
 }
 
+// 22 features of 20 samples, one per column; sample 7 repeats sample 3, sample 8 is as near to it as can be.
+Matrix hostile_samples(double offset, double scale) {
+  const Matrix x = random_samples(20, 22, 5);
+  Matrix samples(22, 20);
+  for (Index i = 0; i < 20; ++i)
+    for (Index d = 0; d < 22; ++d) samples(d, i) = offset + scale * x(i, d);
+  for (Index d = 0; d < 22; ++d) samples(d, 7) = samples(d, 8) = samples(d, 3);
+  samples(4, 8) *= 1.0 + 4.0 * kEps;
+  return samples;
+}
+
+void expect_distances(const Matrix& samples, const Matrix& out) {
+  for (Index i = 0; i < 20; ++i)
+    for (Index j = 0; j < 20; ++j) {
+      long double expected = 0.0L;
+      for (Index d = 0; d < 22; ++d) {
+        const long double t = static_cast<long double>(samples(d, i)) - static_cast<long double>(samples(d, j));
+        expected += t * t;
+      }
+      // Differences are rounded once, squares and 22 sums too: relative to the distance itself.
+      EXPECT_NEAR(out(j, i), static_cast<double>(expected), 30 * kEps * static_cast<double>(expected));
+    }
+}
+
 TEST(SquaredDistances, SurviveOffsetsDuplicatesAndScales) {
   for (const double offset : {0.0, 1e4, -1e8})
     for (const double scale : {1.0, 1e12, 1e-12}) {
-      Matrix x = random_samples(20, 22, 5);  // as 22 features of 20 samples, one per column below
-      Matrix samples(22, 20);
-      for (Index i = 0; i < 20; ++i)
-        for (Index d = 0; d < 22; ++d) samples(d, i) = offset + scale * x(i, d);
-      for (Index d = 0; d < 22; ++d) {
-        samples(d, 7) = samples(d, 3);                                        // a duplicate
-        samples(d, 8) = samples(d, 3) * (1.0 + (d == 4 ? 4.0 * kEps : 0.0));  // as near as can be
-      }
+      const Matrix samples = hostile_samples(offset, scale);
       Matrix out(20, 20);
       squared_distances(samples.view(), samples.view(), out.view());
-      for (Index i = 0; i < 20; ++i)
-        for (Index j = 0; j < 20; ++j) {
-          long double expected = 0.0L;
-          for (Index d = 0; d < 22; ++d) {
-            const long double t =
-                static_cast<long double>(samples(d, i)) - static_cast<long double>(samples(d, j));
-            expected += t * t;
-          }
-          // Differences are rounded once, squares and 22 sums too: relative to the distance itself.
-          EXPECT_NEAR(out(j, i), static_cast<double>(expected), 30 * kEps * static_cast<double>(expected));
-        }
+      expect_distances(samples, out);
       EXPECT_EQ(out(3, 7), 0.0);
       EXPECT_EQ(out(5, 5), 0.0);
+      EXPECT_GT(out(3, 8), 0.0);
+    }
+}
+
+// More features than are summed in one stretch.
+TEST(SquaredDistances, OfManyFeatures) {
+  const Matrix x = random_samples(1000, 19, 6);  // 19 samples of 1000 features
+  Matrix out(19, 19);
+  squared_distances(x.view(), x.view(), out.view());
+  for (Index i = 0; i < 19; ++i)
+    for (Index j = 0; j < 19; ++j) {
+      long double expected = 0.0L;
+      for (Index d = 0; d < 1000; ++d) {
+        const long double t = static_cast<long double>(x(d, i)) - static_cast<long double>(x(d, j));
+        expected += t * t;
+      }
+      EXPECT_NEAR(out(j, i), static_cast<double>(expected), 1004 * kEps * static_cast<double>(expected));
     }
 }
 
