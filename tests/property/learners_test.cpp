@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What must hold for every learner of the registry: the same scores from every bank, saved and loaded models
+// that predict the same bits, an answer that does not depend on the order of samples and kernels. A new learner
+// gets these tests by being in the registry.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "kloom/bank.h"
+#include "kloom/certify.h"
+#include "kloom/learner.h"
+#include "kloom/recipe.h"
+#include "support/problems.h"
+
+namespace kloom {
+namespace {
+
+using test::relative_difference;
+
+Dataset dataset_of(const Matrix& x) {
+  Dataset data;
+  data.samples = x.rows();
+  data.features = x;
+  for (Index d = 0; d < x.cols(); ++d) data.feature_info.push_back({"f" + std::to_string(d), ""});
+  return data;
+}
+
+// One-feature kernels on 200 samples have ranks 2 to 20, so a low-rank bank truncates.
+struct Problem {
+  Recipe recipe;
+  Targets targets;
+  std::shared_ptr<const KernelBank> computed;
+  std::shared_ptr<const KernelBank> fresh;  // new samples
+};
+
+Problem problem_of(const std::string& spec) {
+  const test::BinaryProblem made = test::binary_problem(200, 3, {}, 42);
+  Problem problem;
+  problem.recipe = Recipe::fit(dataset_of(made.x), parse_kernel_spec(spec), {}, {});
+  problem.targets = made.targets;
+  problem.computed = problem.recipe.training_bank();
+  problem.fresh = problem.recipe.bank_for(dataset_of(test::normal_matrix(25, 3, 43)));
+  return problem;
+}
+
+Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {
+  const FitResult fit = learner.fit(bank, problem.targets, {}, {});
+  return predict(fit.model, *problem.fresh, {}, {}).scores;
+}
+
+std::unique_ptr<KernelBank> stored(const Problem& problem, BankKind kind) {
+  BankRequest request;
+  request.kind = kind;
+  return store_bank(problem.computed, request, {});
+}
+
+std::string temporary(const std::string& name) {
+  return (std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))).string();
+}
+
+// Errors of the entries (1e-12 of the trace left out; 6e-8 for float32) grow by the conditioning of the fit;
+// four to five digits are lost in 200 iterations of BEMKL on these kernels.
+TEST(EveryLearner, GivesTheSameScoresOnEveryBank) {
+  const Problem problem = problem_of("rbf(width=0.5,1,2,4) on all, each; poly(degree=1..2) on each");
+  const auto dense = stored(problem, BankKind::dense);
+  const std::string file = temporary("kloom-bank-");
+  save_bank(*dense, file, {});
+  ASSERT_FALSE(all_learners().empty());
+  for (const Learner& learner : all_learners()) {
+    if (std::ranges::find(learner.tasks, Task::binary) == learner.tasks.end()) continue;
+    std::printf("learner %s\n", learner.name.c_str());
+    SCOPED_TRACE(learner.name);
+    const Matrix reference = scores_on(learner, problem, *dense);
+    const auto difference = [&](const KernelBank& bank) {
+      return relative_difference(scores_on(learner, problem, bank).values(), reference.values());
+    };
+    EXPECT_EQ(difference(*load_bank(file)), 0.0) << "mapped";
+    EXPECT_LE(difference(*stored(problem, BankKind::low_rank)), 1e-7) << "low-rank";
+    EXPECT_LE(difference(*stored(problem, BankKind::computed)), 1e-8) << "computed";
+    EXPECT_LE(difference(*stored(problem, BankKind::dense32)), 1e-2) << "dense32";
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(EveryLearner, GivesTheSameScoresOnAnRbfFamily) {
+  const Problem problem = problem_of("rbf(width=2^-2..2^3) on all, each");
+  const auto dense = stored(problem, BankKind::dense);
+  const auto family = stored(problem, BankKind::rbf_family);
+  for (const Learner& learner : all_learners()) {
+    if (std::ranges::find(learner.tasks, Task::binary) == learner.tasks.end()) continue;
+    const Matrix reference = scores_on(learner, problem, *dense);
+    EXPECT_LE(relative_difference(scores_on(learner, problem, *family).values(), reference.values()), 1e-7)
+        << learner.name;
+  }
+}
+
+TEST(EveryLearner, SavedAndLoadedModelsPredictTheSameBits) {
+  const Problem problem = problem_of("rbf(auto) on all; linear on each");
+  const auto bank = stored(problem, BankKind::automatic);
+  const Dataset fresh = dataset_of(test::normal_matrix(30, 3, 44));
+  for (const Learner& learner : all_learners()) {
+    if (std::ranges::find(learner.tasks, Task::binary) == learner.tasks.end()) continue;
+    SCOPED_TRACE(learner.name);
+    FitResult fit = learner.fit(*bank, problem.targets, {}, {});
+    fit.model.recipe = problem.recipe;
+    const std::string file = temporary("kloom-model-");
+    save_model(fit.model, file);
+    EXPECT_EQ(std::filesystem::file_size(file), model_file_bytes(fit.model));
+    const Model loaded = load_model(file);
+    std::filesystem::remove(file);
+    PredictOptions options;
+    options.contributions = true;
+    const Predictions before = predict(fit.model, fresh, options, {});
+    const Predictions after = predict(loaded, fresh, options, {});
+    EXPECT_EQ(before.scores, after.scores);
+    EXPECT_EQ(before.probabilities, after.probabilities);
+    EXPECT_EQ(before.deviation, after.deviation);
+    EXPECT_EQ(before.contributions, after.contributions);
+    EXPECT_EQ(before.codes, after.codes);
+  }
+}
+
+// Contributions of the kernels and the bias add up to the score.
+TEST(EveryLearner, ContributionsAddUpToTheScore) {
+  const Problem problem = problem_of("rbf(auto) on all; linear on each");
+  const auto bank = stored(problem, BankKind::automatic);
+  for (const Learner& learner : all_learners()) {
+    if (std::ranges::find(learner.tasks, Task::binary) == learner.tasks.end()) continue;
+    const FitResult fit = learner.fit(*bank, problem.targets, {}, {});
+    PredictOptions options;
+    options.contributions = true;
+    const Predictions p = predict(fit.model, *problem.fresh, options, {});
+    for (Index i = 0; i < p.scores.rows(); ++i) {
+      double sum = fit.model.bias[0];
+      for (Index k = 0; k < p.contributions[0].cols(); ++k) sum += p.contributions[0](i, k);
+      EXPECT_NEAR(sum, p.scores(i, 0), 1e-10) << learner.name;
+    }
+  }
+}
+
+TEST(EveryLearner, HasACertificateAndADocsPage) {
+  const Problem problem = problem_of("rbf(auto) on all");
+  const auto bank = stored(problem, BankKind::dense);
+  for (const Learner& learner : all_learners()) {
+    SCOPED_TRACE(learner.name);
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(KLOOM_SOURCE_DIR) / learner.doc_page));
+    EXPECT_GT(learner.working_memory(100, 10, 1), 0U);
+    for (const OptionInfo& option : learner.options) EXPECT_FALSE(option.doc.empty()) << option.name;
+    if (std::ranges::find(learner.tasks, Task::binary) == learner.tasks.end()) continue;
+    const FitResult fit = learner.fit(*bank, problem.targets, {}, {});
+    const Certificate certificate = certify(*bank, problem.targets, fit.model, {});
+    EXPECT_FALSE(certificate.items.empty());
+    EXPECT_FALSE(certificate.verdict.empty());
+  }
+}
+
+}  // namespace
+}  // namespace kloom
