@@ -23,15 +23,6 @@
 
 #include "kloom/error.h"
 
-// Address sanitizers reserve terabytes of address space, so a limit on it would end the child at once.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KLOOM_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define KLOOM_SANITIZED 1
-#endif
-#endif
-
 namespace kloom::data {
 namespace {
 
@@ -45,6 +36,16 @@ using Clock = std::chrono::steady_clock;
 enum class Mark : std::uint8_t { array = 'a', error = 'x', end = 'e' };
 
 constexpr std::uint64_t max_text = 4096;
+
+// Sanitizers reserve terabytes of address space, so a limit on it would end the child at once.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
 
 class AnswerWriter {
  public:
@@ -130,10 +131,8 @@ void restrict_child(const ChildLimits& limits, pid_t parent) {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(null, fd);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(limits.seconds)) + 1);
-#ifndef KLOOM_SANITIZED
-  if (const std::size_t used = address_space(); used > 0 && limits.bytes > 0)
-    set_limit(RLIMIT_AS, used + limits.bytes);
-#endif
+  if (sanitized || limits.bytes == 0) return;
+  if (const std::size_t used = address_space(); used > 0) set_limit(RLIMIT_AS, used + limits.bytes);
 }
 
 [[noreturn]] void child_main(const ChildWork& work, int fd, const ChildLimits& limits, pid_t parent) {

@@ -7,9 +7,11 @@
 #include <cstring>
 #include <random>
 
+#include "fuzz/bank_input.h"
 #include "kernels/dense_bank.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
+#include "support/corpus.h"
 #include "support/files.h"
 
 namespace kloom {
@@ -162,6 +164,10 @@ TEST(BankFile, StoppingLeavesNothingBehind) {
   EXPECT_THROW(save_bank(*bank, folder.file("b.kloom"), context), Interrupted);
   EXPECT_EQ(folder.entries(), 0U);
   EXPECT_THROW(load_bank(folder.file("b.kloom")), InvalidArgument);
+}
+
+TEST(BankFile, FuzzCorpusIsReadOrRefused) {
+  testing::replay_corpus("bank", fuzz::read_bank_input);
 }
 
 }  // namespace

@@ -11,8 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "fuzz/model_input.h"
 #include "kloom/error.h"
 #include "kloom/model.h"
+#include "support/corpus.h"
 #include "support/files.h"
 
 namespace kloom {
@@ -466,6 +468,10 @@ Model version_one() {
 TEST(ModelFile, VersionOneStillLoads) {
   const std::string path = std::string(KLOOM_SOURCE_DIR) + "/tests/data/models/version-1.kloom";
   EXPECT_TRUE(same(version_one(), load_model(path)));
+}
+
+TEST(ModelFile, FuzzCorpusIsReadOrRefused) {
+  testing::replay_corpus("model", fuzz::read_model_input);
 }
 
 }  // namespace
