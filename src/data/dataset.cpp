@@ -184,6 +184,7 @@ std::vector<T> select_values(const std::vector<T>& values, const std::vector<Ind
 std::vector<PrecomputedMatrix> select_matrices(const std::vector<PrecomputedMatrix>& matrices,
                                                const std::vector<Index>& rows) {
   std::vector<PrecomputedMatrix> result;
+  result.reserve(matrices.size());
   for (const PrecomputedMatrix& matrix : matrices) {
     result.push_back({matrix.name, select_rows(matrix.values, rows)});
   }

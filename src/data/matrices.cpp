@@ -198,6 +198,7 @@ void align_to_ids(const Dataset& data, MatrixFile& file) {
   }
   if (!file.labels.empty()) {
     std::vector<std::string> labels;
+    labels.reserve(rows.size());
     for (const Index row : rows) {
       labels.push_back(file.labels[static_cast<std::size_t>(row)]);
     }

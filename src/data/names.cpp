@@ -5,36 +5,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <utility>
 
+#include "base/spelling.h"
 #include "data/number.h"
 #include "kloom/error.h"
 
 namespace kloom::data {
-namespace {
-
-// Letters inserted, left out, replaced, or two neighbours exchanged.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  std::vector<std::size_t> above = row;
-  std::vector<std::size_t> above_that = row;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::swap(above_that, above);
-    std::swap(above, row);
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        row[j] = std::min(row[j], above_that[j - 2] + 1);
-      }
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view text) {
   // Greedy with one way back: after a mismatch the last `*` swallows one character more.
@@ -73,19 +49,11 @@ std::string list_some(const std::vector<std::string>& names, std::size_t limit) 
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 64;  // a message need not search further
-  std::string_view best;
-  std::size_t best_distance = name.size() < 4 ? 2 : 3;
-  for (const std::string& other : names) {
-    if (other.empty() || other.size() > longest || name.size() > longest) {
-      continue;
-    }
-    const std::size_t distance = equal_ignoring_case(name, other) ? 0 : edit_distance(name, other);
-    if (distance < best_distance) {
-      best = other;
-      best_distance = distance;
-    }
-  }
+  // Case is the commonest slip; and of one or two letters every other name is near.
+  const auto same =
+      std::ranges::find_if(names, [&](const std::string& n) { return equal_ignoring_case(n, name); });
+  const std::string best =
+      same != names.end() ? *same : (name.size() < 3 ? std::string() : nearest_name(name, names));
   return best.empty() ? std::string() : fmt::format(" Did you mean '{}'?", best);
 }
 

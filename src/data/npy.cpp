@@ -316,7 +316,7 @@ Header take_header(std::string_view& bytes, const std::string& source) {
   if (length > bytes.size()) {
     damaged(source, "it is truncated");
   }
-  const Header header = HeaderReader(bytes.substr(0, length), source).read();
+  Header header = HeaderReader(bytes.substr(0, length), source).read();
   bytes.remove_prefix(length);
   return header;
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "data/names.h"
 #include "data/number.h"
@@ -21,7 +22,9 @@ struct ClassKey {
   bool is_text = false;
   double value = 0.0;
   std::string text;
-  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
+  friend bool operator<(const ClassKey& a, const ClassKey& b) {
+    return std::tie(a.is_text, a.value, a.text) < std::tie(b.is_text, b.value, b.text);
+  }
 };
 
 ClassKey key_of(const std::string& label) {

@@ -57,6 +57,7 @@ void refuse_missing(const Dataset& part, const Positions& in_other, const Datase
 // For each part the rows to take, in the order of the first part.
 std::vector<std::vector<Index>> rows_by_id(const std::vector<Dataset>& parts, bool inner) {
   std::vector<Positions> positions;
+  positions.reserve(parts.size());
   for (const Dataset& part : parts) {
     positions.push_back(positions_of(part));
   }

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -34,7 +34,7 @@ class TempFolder {
 
   // Writes a file and returns its path.
   std::string write(const std::string& name, std::string_view content) const {
-    const std::string path = path_ + "/" + name;
+    std::string path = path_ + "/" + name;
     std::ofstream out(path, std::ios::binary);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     return path;

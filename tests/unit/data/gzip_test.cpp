@@ -80,9 +80,9 @@ TEST(Gzip, RefusesOtherBytesAndTooMuch) {
   expect_error<FileError>([] { static_cast<void>(gunzip("a,b\n", "t.gz", plenty)); }, {"not gzip"});
   expect_error<FileError>([] { static_cast<void>(gunzip(pack("ab") + "junk", "t.gz", plenty)); },
                           {"other bytes"});
-  const std::string bomb = pack(std::string(10000000, '0'));
-  expect_error<ResourceError>([&] { static_cast<void>(gunzip(bomb, "t.gz", 9999999)); }, {"9999999", "memory"});
-  EXPECT_EQ(gunzip(bomb, "t.gz", 10000000).size(), 10000000U);
+  const std::string bomb = pack(std::string(5000000, '0'));
+  expect_error<ResourceError>([&] { static_cast<void>(gunzip(bomb, "t.gz", 4999999)); }, {"4999999", "memory"});
+  EXPECT_EQ(gunzip(bomb, "t.gz", 5000000).size(), 5000000U);
 }
 
 TEST(Gzip, FilesByName) {
