@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "evaluation.h"
 #include "exit_code.h"
+#include "help_formatter.h"
 #include "interrupt.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
@@ -110,7 +111,7 @@ int run_check(const Arguments& arguments) {
       ->type_name("NAME");
   line.app()
       .add_option("--bank", options.bank, "How kernels are stored meanwhile (default: automatic)")
-      ->group("Running")
+      ->group(kCommonGroup)
       ->type_name("KIND");
   add_common_options(line.app(), options.common);
   return line.parse(arguments) ? run(options) : kDone;

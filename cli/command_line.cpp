@@ -15,9 +15,8 @@ namespace kloom::cli {
 CommandLine::CommandLine(const std::string& name, const std::string& summary, const std::string& examples)
     : app_(std::make_unique<CLI::App>(summary, "kloom " + name)) {
   app_->formatter(std::make_shared<HelpFormatter>());
-  app_->set_help_flag("-h,--help", "Show this text")->group("Running");
+  app_->set_help_flag("-h,--help", "Show this text")->group(kCommonGroup);
   app_->footer("Examples:\n" + examples);
-  app_->get_formatter()->column_width(26);
 }
 
 CommandLine::~CommandLine() = default;
@@ -62,6 +61,14 @@ std::string CommandLine::unknown_option(const Arguments& arguments) const {
   return "";
 }
 
+std::string CommandLine::missing_arguments() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->get_required() && option->count() == 0) names.push_back(option->get_name(true));
+  }
+  return fmt::format("what is missing: {}", list_of(names, 5));
+}
+
 std::string CommandLine::hint() const {
   return fmt::format(" ('{} --help' shows all options)", app_->get_name());
 }
@@ -79,6 +86,9 @@ bool CommandLine::parse(const Arguments& arguments) {
     if (!unknown.empty()) throw InvalidArgument(unknown + hint());
     if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error); extras != nullptr) {
       throw InvalidArgument(fmt::format("one argument too many: '{}'{}", app_->remaining().front(), hint()));
+    }
+    if (const auto* required = dynamic_cast<const CLI::RequiredError*>(&error); required != nullptr) {
+      throw InvalidArgument(fmt::format("{}{}", missing_arguments(), hint()));
     }
     throw InvalidArgument(error.what() + hint());
   }

@@ -36,6 +36,7 @@ class CommandLine {
   [[nodiscard]] std::vector<std::string> option_names() const;
   // About the first argument that looks like an option and is none; "" if there is no such thing.
   [[nodiscard]] std::string unknown_option(const Arguments& arguments) const;
+  [[nodiscard]] std::string missing_arguments() const;
   [[nodiscard]] std::string hint() const;
 
   std::unique_ptr<CLI::App> app_;

@@ -62,6 +62,12 @@ void Console::note(std::string_view text) {
   write_stderr((terminal_ ? wrap(text, std::min<std::size_t>(width_, 100), 2) : std::string(text)) + "\n");
 }
 
+void Console::note_block(std::string_view text) {
+  if (quiet_) return;
+  end_progress();
+  write_stderr(text);
+}
+
 void Console::warn(const std::string& text) {
   warnings_.push_back(text);
   end_progress();

@@ -21,6 +21,8 @@ class Console {
 
   // A remark on the way: standard error, nothing with --quiet.
   void note(std::string_view text);
+  // The same for tables: lines stay as they are.
+  void note_block(std::string_view text);
   // Standard error; also kept, for the report.
   void warn(const std::string& text);
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "help_formatter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <vector>
 
 #include "console.h"
 #include "text.h"
@@ -17,8 +20,9 @@ std::size_t line_width() {
 
 std::string left_side(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
-  std::string text = option.get_name(false, true);
-  std::replace(text.begin(), text.end(), ',', ' ');
+  std::string text;
+  for (const auto& name : option.get_snames()) text += fmt::format("{}-{}", text.empty() ? "" : " ", name);
+  for (const auto& name : option.get_lnames()) text += fmt::format("{}--{}", text.empty() ? "" : " ", name);
   if (option.get_type_size() != 0 && !option.get_type_name().empty()) text += " " + option.get_type_name();
   return text;
 }
@@ -39,6 +43,16 @@ std::string usage(const CLI::App& app, const std::string& name) {
   return text + " [OPTIONS]\n";
 }
 
+std::string group_text(const CLI::App& app, const std::string& group) {
+  std::string entries;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional() && option->get_group() == group) {
+      entries += entry(left_side(*option), option->get_description());
+    }
+  }
+  return entries.empty() ? "" : fmt::format("\n{}:\n{}", group, entries);
+}
+
 }  // namespace
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode /*mode*/) const {
@@ -49,15 +63,11 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI:
     if (option->get_positional()) positionals += entry(left_side(*option), option->get_description());
   }
   if (!positionals.empty()) text += "\nArguments:\n" + positionals;
-  for (const std::string& group : app->get_groups()) {
-    std::string entries;
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->nonpositional() && option->get_group() == group) {
-        entries += entry(left_side(*option), option->get_description());
-      }
-    }
-    if (!entries.empty()) text += "\n" + group + ":\n" + entries;
-  }
+  // --help comes first in CLI11's list and belongs to what every command has: that group goes last.
+  std::vector<std::string> groups = app->get_groups();
+  std::stable_partition(groups.begin(), groups.end(),
+                        [](const std::string& group) { return group != kCommonGroup; });
+  for (const std::string& group : groups) text += group_text(*app, group);
   if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
   return text;
 }

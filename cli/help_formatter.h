@@ -8,6 +8,9 @@
 
 namespace kloom::cli {
 
+// Options that every command has; shown last.
+inline constexpr const char* kCommonGroup = "Running";
+
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;

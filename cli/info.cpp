@@ -13,6 +13,7 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "help_formatter.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
@@ -208,7 +209,7 @@ int run_info(const Arguments& arguments) {
   add_dataset_options(line.app(), options.dataset);
   line.app()
       .add_flag("--machine", options.machine, "Processor, BLAS, measured speed (takes a second)")
-      ->group("Running");
+      ->group(kCommonGroup);
   add_common_options(line.app(), options.common);
   return line.parse(arguments) ? run(options) : kDone;
 }

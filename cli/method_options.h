@@ -17,10 +17,11 @@ struct MethodOptions {
   std::string table;                          // the method whose options were added
 };
 
-// "sigma_g" → "--sigma-g".
+// "sigma_g" → "--sigma-g"; a flag that is on by default is there to be switched off: "variance" →
+// "--no-variance".
 [[nodiscard]] std::string option_flag(const OptionInfo& option);
-// "default 1; > 0".
-[[nodiscard]] std::string option_rule(const OptionInfo& option);
+// What it does, "(default 1; > 0)".
+[[nodiscard]] std::string option_description(const OptionInfo& option);
 
 // Adds --method and the options of the method that `arguments` name (or of the default one). Throws
 // InvalidArgument for an unknown method.

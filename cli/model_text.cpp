@@ -54,13 +54,14 @@ std::string kernel_table(const Model& model, std::size_t most) {
   std::size_t width = 6;
   for (std::size_t i = 0; i < shown; ++i) width = std::max(width, width_of(kernels[i].name));
   const bool deviations = shown > 0 && !std::isnan(kernels.front().deviation);
+  const std::string heading(weight_heading(model.weights.shape));
   std::string text =
-      fmt::format("kernels by weight ({} of {})\n  {}  {}{}\n", shown, kernels.size(), padded("kernel", width),
-                  padded(weight_heading(model.weights.shape), 12), deviations ? " deviation" : "");
+      fmt::format("kernels by weight ({} of {})\n  {}  {}\n", shown, kernels.size(), padded("kernel", width),
+                  deviations ? padded(heading, 12) + " deviation" : heading);
   for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("  {}  {:<12.5g}", padded(kernels[i].name, width), kernels[i].weight);
-    if (deviations) text += fmt::format(" {:.3g}", kernels[i].deviation);
-    text += "\n";
+    text += fmt::format("  {}  ", padded(kernels[i].name, width));
+    text += deviations ? fmt::format("{:<12.5g} {:.3g}\n", kernels[i].weight, kernels[i].deviation)
+                       : fmt::format("{:.5g}\n", kernels[i].weight);
   }
   return text;
 }

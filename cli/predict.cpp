@@ -74,7 +74,7 @@ int run(const PredictCommandOptions& options) {
   } else if (!console.json()) {
     write_stdout(to_csv(table));
   }
-  if (evaluation && !console.json()) console.note(to_text(*evaluation));
+  if (evaluation && !console.json()) console.note_block(to_text(*evaluation));
   if (console.json()) {
     nlohmann::ordered_json json = {
         {"command", "predict"}, {"samples", data.samples}, {"classes", model.classes}};

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "help_formatter.h"
 #include "interrupt.h"
 #include "kloom/error.h"
 #include "text.h"
@@ -12,7 +13,7 @@
 namespace kloom::cli {
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
-  const std::string group = "Running";
+  const std::string group = kCommonGroup;
   app.add_flag("--json", options.json, "Print the result as JSON on standard output")->group(group);
   app.add_flag("-q,--quiet", options.quiet, "Say nothing but warnings and errors")->group(group);
   app.add_option("--seed", options.seed, "Seed of everything random (default 1)")

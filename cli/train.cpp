@@ -34,7 +34,6 @@ struct TrainOptions {
   DatasetOptions dataset;
   KernelOptions kernels;
   MethodOptions method;
-  bool no_variance = false;
   std::string output;
   std::string report;
   std::string test;
@@ -52,9 +51,6 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
   app.add_option("--test", options.test, "Evaluate on this labelled file after training")
       ->group(group)
       ->type_name("FILE");
-  app.add_flag("--no-variance", options.no_variance,
-               "Leave the posterior covariance out of the model: a smaller file, no uncertainty of predictions")
-      ->group(group);
 }
 
 struct Training {
@@ -134,6 +130,7 @@ void describe_run(const TrainOptions& options, const Training& training, Session
   report.seconds.insert(report.seconds.begin(),
                         {{"reading", training.input.read_seconds}, {"kernels", training.input.kernel_seconds}});
   report.memory_bytes = training.memory;
+  report.task = to_string(training.targets.task);
   report.seed = options.common.seed;
   const MachineInfo machine = machine_info(false);
   report.environment["kloom"] = version();
@@ -205,7 +202,6 @@ int run(TrainOptions& options) {
   const bool usable = fit.report.status != Status::numerical_trouble;
   if (usable) judge(options, training, fit, session);
   model.report_json = to_json(fit.report);
-  if (options.no_variance && model.bemkl) model.bemkl->a_covariance = Matrix();
   if (!options.report.empty()) write_file(options.report, model.report_json + "\n");
   if (!usable) {
     throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
