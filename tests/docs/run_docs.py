@@ -4,8 +4,8 @@
 
     run_docs.py --source CHECKOUT --build BUILD [--cxx COMPILER] [FILE.md ...]
 
-From the pages at the top of the checkout and in docs/, page by page, in order, in one scratch folder per page (with examples/data in it
-and the program `kloom` on PATH):
+From the pages at the top of the checkout and in docs/, page by page, in order, in one scratch folder per page (with examples/data in it,
+a copy of each data file in the folder itself, and the program `kloom` on PATH):
   ```sh            runs; the block must succeed
   ```sh exit=2     runs; its last command must end with that status
   ```text output   the block before it must have printed these lines, in this order; ... stands for anything
@@ -73,6 +73,8 @@ class Page:
         self.ran = 0
         self.environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{arguments.build}{os.pathsep}{os.environ['PATH']}")
         shutil.copytree(arguments.source / "examples" / "data", scratch / "examples" / "data")
+        for table in (arguments.source / "examples" / "data").glob("*.csv"):
+            shutil.copy(table, scratch)
 
     def run(self, block):
         """What is wrong with the block, or None."""

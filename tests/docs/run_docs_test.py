@@ -35,7 +35,7 @@ class RunDocs(unittest.TestCase):
         self.assertIn(message, output)
 
     def test_blocks_run_in_order_with_kloom_and_data_at_hand(self):
-        self.assert_good("```sh\nkloom > out\ncat examples/data/a.csv\n```\n\n```sh\ntest -s out\n```\n")
+        self.assert_good("```sh\nkloom > out\ncat examples/data/a.csv a.csv\n```\n\n```sh\ntest -s out\n```\n")
 
     def test_failing_command_is_noticed(self):
         self.assert_bad("```sh\nkloom 1\n```\n", "README.md:1: ended with 1, not 0")
