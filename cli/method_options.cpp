@@ -50,16 +50,9 @@ bool on_by_default(const OptionInfo& option) {
 }
 
 std::string type_of(const OptionInfo& option) {
-  switch (option.kind) {
-    case OptionInfo::Kind::integer:
-      return "N";
-    case OptionInfo::Kind::choice:
-      return fmt::format("{}", fmt::join(option.choices, "|"));
-    case OptionInfo::Kind::real:
-    case OptionInfo::Kind::flag:
-      break;
-  }
-  return "NUMBER";
+  if (option.kind == OptionInfo::Kind::real) return "NUMBER";
+  if (option.kind == OptionInfo::Kind::integer) return "N";
+  return option.choices.empty() ? "VALUE" : fmt::format("{}", fmt::join(option.choices, "|"));
 }
 
 void add_one(CLI::App& app, const OptionInfo& option, const std::string& group, std::string& value) {

@@ -8,12 +8,17 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "learners/bemkl.h"
+#include "learners/margin.h"
 
 namespace kloom {
 
 std::span<const Learner> all_learners() {
   static const std::vector<Learner> all = {
       learners::bemkl_learner(),
+      learners::margin_learner(learners::MarginMethod::lp_mkl),
+      learners::margin_learner(learners::MarginMethod::simplemkl),
+      learners::margin_learner(learners::MarginMethod::uniform),
+      learners::margin_learner(learners::MarginMethod::single),
   };
   return all;
 }

@@ -24,7 +24,7 @@ namespace kloom {
 // One option of one method: the only place where it is described. The command line, the Python signature
 // and the docs page are made from this table.
 struct OptionInfo {
-  enum class Kind { real, integer, flag, choice };
+  enum class Kind { real, integer, flag, choice, text };
   std::string name;             // as in the options struct; the command line writes '-' for '_'
   Kind kind = Kind::real;
   std::string default_value;

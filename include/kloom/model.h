@@ -47,6 +47,18 @@ struct BemklPosterior {
   Vector f_location;         // μ_i of the last q(f) update
 };
 
+// What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.
+struct MarginPart {
+  bool regression = false;
+  double norm = 1.0;            // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  double epsilon = 0.0;         // regression: half width of the tube, in units of target_scale
+  double target_centre = 0.0;   // regression: the target was learned as (y − centre)/scale
+  double target_scale = 1.0;
+  Matrix box;                   // N × outputs: upper bound C_i of each dual variable
+  Matrix pairs;                 // one-versus-one: outputs × 2, codes of the positive and the negative class
+  Matrix platt;                 // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
+};
+
 struct Model {
   std::string method;
   Task task = Task::binary;
@@ -59,6 +71,7 @@ struct Model {
   Matrix coefficients;              // N × M
   Vector bias;                      // M
   std::optional<BemklPosterior> bemkl;
+  std::optional<MarginPart> margin;
   std::optional<Recipe> recipe;     // absent: the caller supplies banks
 };
 

@@ -48,6 +48,12 @@ struct Evaluation {
 };
 
 struct Report {
+  // Numbers that belong to one method: the path over C, counts of patterns, …
+  struct Table {
+    std::string title;
+    std::vector<std::string> columns;
+    std::vector<Vector> rows;
+  };
   std::string method;
   std::string bank;                  // kind of the bank used
   std::string task;
@@ -66,6 +72,7 @@ struct Report {
   std::uint64_t seed = 0;
   std::map<std::string, std::string> environment;                // versions, processor, BLAS core
   std::vector<std::string> warnings;
+  std::vector<Table> tables;
   Certificate certificate;
   std::vector<Evaluation> evaluations;   // "training", "test", …; may be empty
 };

@@ -5,6 +5,7 @@
 
 #include "algebra/threads.h"
 #include "certify/bemkl.h"
+#include "certify/margin.h"
 #include "kloom/error.h"
 
 namespace kloom {
@@ -27,6 +28,7 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
     throw InvalidArgument("the classes of the data are not those that the model was trained on");
   }
   const algebra::ThreadScope threads(context);
+  if (model.margin) return certify_detail::certify_margin(bank, targets, model);
   if (model.bemkl) return certify_detail::certify_bemkl(bank, targets, model);
   throw InternalError("no referee knows method " + model.method);
 }

@@ -125,7 +125,7 @@ double Solver::dual_penalty(const Vector& q) const {
   const double largest = *std::max_element(q.begin(), q.end());
   if (largest <= 0.0) return 0.0;
   if (settings_.norm == 1.0) return 0.5 * largest;
-  const double conjugate = settings_.norm / (settings_.norm - 1.0);
+  const double conjugate = std::isinf(settings_.norm) ? 1.0 : settings_.norm / (settings_.norm - 1.0);
   double sum = 0.0;
   for (double value : q) sum += std::pow(value / largest, conjugate);
   return 0.5 * largest * std::pow(sum, 1.0 / conjugate);
@@ -145,6 +145,7 @@ void Solver::fill_objectives(Point& point) const {
 // θ_m ∝ ‖w_m‖^{2/(p+1)} with ‖θ‖_p = 1, ‖w_m‖ = θ_m √q_m [Kloft2011, eq. 20].
 Vector Solver::norm_update(const Point& point) const {
   const double p = settings_.norm;
+  if (std::isinf(p)) return Vector(point.theta.size(), 1.0);
   Vector theta(point.theta.size());
   double largest = 0.0;
   for (std::size_t m = 0; m < theta.size(); ++m) {

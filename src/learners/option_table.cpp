@@ -39,7 +39,8 @@ double parse_real(const std::string& name, const std::string& value, const Numbe
   double number = 0.0;
   const char* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc() || stop != end || !std::isfinite(number) || !within(number, rule)) {
+  if (error != std::errc() || stop != end || std::isnan(number) || (std::isinf(number) && !rule.infinite) ||
+      !within(number, rule)) {
     reject(name, value, "a number " + rule_text(rule));
   }
   return number;
@@ -60,7 +61,7 @@ bool parse_flag(const std::string& name, const std::string& value) {
 
 std::string parse_choice(const std::string& name, const std::string& value,
                          const std::vector<std::string>& choices) {
-  if (std::ranges::find(choices, value) == choices.end()) {
+  if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {
     reject(name, value, fmt::format("one of {}", fmt::join(choices, ", ")));
   }
   return value;

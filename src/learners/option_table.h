@@ -19,6 +19,7 @@ struct NumberRule {
   double low = -std::numeric_limits<double>::infinity();
   bool low_open = false;
   double high = std::numeric_limits<double>::infinity();
+  bool infinite = false;  // "inf" is a value
 };
 inline constexpr NumberRule kPositive{0.0, true};
 inline constexpr NumberRule kNonNegative{0.0, false};
@@ -75,8 +76,10 @@ std::vector<OptionInfo> describe_options(const OptionTable<Options>& table) {
     // The order of OptionInfo::Kind is the order of the variant's alternatives up to flag and choice.
     static constexpr OptionInfo::Kind kKinds[] = {OptionInfo::Kind::real, OptionInfo::Kind::integer,
                                                   OptionInfo::Kind::flag, OptionInfo::Kind::choice};
-    infos.push_back({field.name, kKinds[field.member.index()], defaults.at(field.name),
-                     field.member.index() < 2 ? rule_text(field.rule) : "", field.doc, field.choices});
+    const bool free_text = field.member.index() == 3 && field.choices.empty();
+    infos.push_back({field.name, free_text ? OptionInfo::Kind::text : kKinds[field.member.index()],
+                     defaults.at(field.name), field.member.index() < 2 ? rule_text(field.rule) : "", field.doc,
+                     field.choices});
   }
   return infos;
 }

@@ -91,6 +91,31 @@ BemklPosterior load_bemkl(const json& document, data::TensorReader& tensors, Ind
   return posterior;
 }
 
+json save_margin(const MarginPart& margin, data::SectionList& sections) {
+  sections.vector("margin", {margin.norm, margin.epsilon, margin.target_centre, margin.target_scale});
+  sections.matrix("margin.box", margin.box);
+  if (!margin.pairs.empty()) sections.matrix("margin.pairs", margin.pairs);
+  if (!margin.platt.empty()) sections.matrix("margin.platt", margin.platt);
+  return {{"regression", margin.regression}};
+}
+
+MarginPart load_margin(const json& document, data::TensorReader& tensors) {
+  Fields fields(document, tensors.container().source(), "the margin part");
+  MarginPart margin;
+  margin.regression = fields.flag("regression");
+  const Vector values = tensors.vector("margin");
+  if (values.size() != 4) tensors.container().damaged("'margin' does not have four numbers");
+  margin.norm = values[0];
+  margin.epsilon = values[1];
+  margin.target_centre = values[2];
+  margin.target_scale = values[3];
+  margin.box = tensors.matrix("margin.box");
+  if (tensors.has("margin.pairs")) margin.pairs = tensors.matrix("margin.pairs");
+  if (tensors.has("margin.platt")) margin.platt = tensors.matrix("margin.platt");
+  fields.finish();
+  return margin;
+}
+
 // Fills `sections` and returns the plan of the file. `model` must outlive `sections`.
 data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) {
   json document;
@@ -108,6 +133,7 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   sections.matrix("coefficients", model.coefficients);
   sections.vector("bias", model.bias);
   if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
+  if (model.margin) document["margin"] = save_margin(*model.margin, sections);
   if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
   sections.text("document", document.dump());
 
@@ -137,7 +163,8 @@ std::string classes_trouble(const Model& model, Index outputs) {
       break;
     case Task::multiclass:
     case Task::multilabel:
-      if (classes != outputs) return "the number of classes is not the number of scores";
+      if ((model.margin && !model.margin->pairs.empty() ? classes * (classes - 1) / 2 : classes) != outputs)
+        return "the number of classes does not fit the number of scores";
       break;
     case Task::regression:
       if (outputs != 1) return "a regression model needs one score";
@@ -169,6 +196,19 @@ std::string bemkl_trouble(const BemklPosterior& posterior, Index samples, Index 
   return {};
 }
 
+std::string margin_trouble(const MarginPart& margin, Index samples, Index outputs, Index classes) {
+  if (!is_shape(margin.box, samples, outputs)) return "the bounds of the coefficients have the wrong shape";
+  if (!margin.platt.empty() && !is_shape(margin.platt, outputs, 2))
+    return "the probability curves have the wrong shape";
+  if (!margin.pairs.empty() && !is_shape(margin.pairs, outputs, 2))
+    return "the pairs of classes have the wrong shape";
+  for (double code : margin.pairs.values())
+    if (!(code >= 0.0 && code < static_cast<double>(classes)))
+      return "a pair of classes names a class that is not there";
+  if (!(margin.target_scale > 0.0)) return "the scale of the target is not positive";
+  return {};
+}
+
 }  // namespace
 
 std::string model_trouble(const Model& model) {
@@ -182,6 +222,8 @@ std::string model_trouble(const Model& model) {
   std::string trouble = classes_trouble(model, outputs);
   if (trouble.empty()) trouble = weights_trouble(model.weights, samples, kernels, outputs);
   if (trouble.empty() && model.bemkl) trouble = bemkl_trouble(*model.bemkl, samples, kernels);
+  if (trouble.empty() && model.margin)
+    trouble = margin_trouble(*model.margin, samples, outputs, static_cast<Index>(model.classes.size()));
   if (trouble.empty() && model.recipe) {
     if (static_cast<Index>(model.recipe->terms.size()) != kernels)
       return "recipe and model have different kernels";
@@ -224,6 +266,7 @@ Model read_model(const data::Container& container) {
   model.bias = tensors.vector("bias");
   if (const json* bemkl = fields.find("bemkl"))
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
+  if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();
   tensors.finish();

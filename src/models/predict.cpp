@@ -12,6 +12,7 @@
 #include "kloom/error.h"
 #include "kloom/model.h"
 #include "models/bemkl_predictive.h"
+#include "models/margin_probability.h"
 
 namespace kloom {
 
@@ -113,7 +114,13 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
     if (options.contributions) result.contributions.push_back(contributions_of(outputs, weights));
     if (options.probabilities && model.bemkl) add_bemkl(model, bank, outputs, result);
   }
-  if (!model.classes.empty()) result.codes = codes_of(result.scores);
+  const bool pairwise = model.margin && !model.margin->pairs.empty();
+  if (!model.classes.empty()) {
+    result.codes = pairwise ? models::pairwise_votes(model, result.scores) : codes_of(result.scores);
+  }
+  if (options.probabilities && model.margin && !model.margin->platt.empty()) {
+    result.probabilities = models::margin_probabilities(model, result.scores);
+  }
   return result;
 }
 

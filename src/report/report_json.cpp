@@ -89,6 +89,17 @@ std::string to_json(const Report& report) {
     evaluations.push_back(evaluation_json(one, "evaluations." + one.name + ".", number));
   }
   json["evaluations"] = evaluations;
+  Json tables = Json::array();
+  for (const auto& table : report.tables) {
+    Json rows = Json::array();
+    for (const auto& row : table.rows) {
+      Json cells = Json::array();
+      for (double value : row) cells.push_back(number(value, "tables." + table.title));
+      rows.push_back(cells);
+    }
+    tables.push_back({{"title", table.title}, {"columns", table.columns}, {"rows", rows}});
+  }
+  json["tables"] = tables;
   json["warnings"] = report.warnings;
   json["environment"] = report.environment;
   json["trace"] = trace_json(report.trace, number);

@@ -20,6 +20,28 @@ std::string padded(std::string_view text, std::size_t width) {
   return std::string(text) + std::string(used < width ? width - used : 0, ' ');
 }
 
+// Breaks between words; every line but the first is indented.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  constexpr std::size_t kWidth = 100;
+  std::string result;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (column > indent && column + 1 + width_of(word) > kWidth) {
+      result.append(1, '\n').append(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += width_of(word);
+  }
+  return result;
+}
+
 std::string seconds_text(const Report& report) {
   double total = 0.0;
   std::string stages;
@@ -53,6 +75,20 @@ std::string confusion_text(const Evaluation& evaluation) {
   return text;
 }
 
+std::string table_text(const Report::Table& table) {
+  std::string text = table.title + "\n ";
+  for (const auto& column : table.columns) text += fmt::format(" {:>14}", column);
+  text += "\n";
+  for (const auto& row : table.rows) {
+    text += " ";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      text += fmt::format(" {:>{}.6g}", row[c], std::max<std::size_t>(14, width_of(table.columns[c])));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view to_string(Status status) {
@@ -71,8 +107,9 @@ std::string_view to_string(Status status) {
 
 std::string to_text(const Certificate& certificate) {
   if (certificate.verdict.empty() && certificate.items.empty()) return "certificate: none\n";
-  std::string text = fmt::format("certificate ({}): {}\n", certificate.proof ? "proof" : "checks, not a proof",
-                                 certificate.verdict);
+  const std::string title = certificate.proof ? "certificate (proof): " : "certificate (checks, not a proof): ";
+  std::string text = "  " + wrapped(title + certificate.verdict, 2) + "\n";
+  text.erase(0, 2);  // the first line is not indented
   std::size_t width = 0;
   for (const auto& item : certificate.items) width = std::max(width, width_of(item.name));
   for (const auto& item : certificate.items) {
@@ -102,7 +139,7 @@ std::string to_text(const Report& report) {
     text += fmt::format(", {} {:.10g}", report.objective_name, report.objective);
   text += "\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, value);
+    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, wrapped(value, 13));
   };
   if (!report.message.empty()) text += "  " + report.message + "\n";
   line("data", fmt::format("{} samples, {} kernels ({} bank), {}", report.samples, report.kernels, report.bank,
@@ -112,6 +149,7 @@ std::string to_text(const Report& report) {
   line("options", joined(report.options));
   line("machine", joined(report.environment));
   for (const auto& warning : report.warnings) line("warning", warning);
+  for (const auto& table : report.tables) text += table_text(table);
   text += to_text(report.certificate);
   for (const auto& evaluation : report.evaluations) text += to_text(evaluation);
   return text;

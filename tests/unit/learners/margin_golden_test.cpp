@@ -25,7 +25,8 @@ using nlohmann::json;
 Matrix matrix_of(const json& rows) {
   Matrix m(static_cast<Index>(rows.size()), static_cast<Index>(rows.at(0).size()));
   for (Index i = 0; i < m.rows(); ++i) {
-    for (Index j = 0; j < m.cols(); ++j) m(i, j) = rows.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j));
+    for (Index j = 0; j < m.cols(); ++j)
+      m(i, j) = rows.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j));
   }
   return m;
 }
@@ -47,7 +48,8 @@ void expect_solution(std::vector<Matrix> kernels, const Vector& y, double c, con
     MarginSettings settings;
     settings.rule = rule;
     settings.tolerance = rule == WeightRule::second_order ? 1e-7 : 1e-5;
-    const MarginSolution s = solve_margin_mkl(*bank, task, settings, learners::uniform_weights(bank->kernels(), 1.0), {});
+    const MarginSolution s =
+        solve_margin_mkl(*bank, task, settings, learners::uniform_weights(bank->kernels(), 1.0), {});
     std::printf("  gap %.1e after %td updates, objective %.9g\n", s.gap(), s.iterations, s.primal);
     EXPECT_EQ(s.status, Status::converged);
     if (expected.contains("objective")) {
@@ -70,7 +72,8 @@ TEST(MarginGolden, L1ObjectiveWeightsAndBias) {
     Matrix cosine = test::cosine_kernel(x, x);
     for (double& value : cosine.values()) value *= value;
     // exp(−d²) and exp(−d²/2) as widths of exp(−d²/(2w²)).
-    const std::vector<Matrix> kernels = {cosine, test::rbf_kernel(x, x, std::sqrt(0.5)), test::rbf_kernel(x, x, 1.0)};
+    const std::vector<Matrix> kernels = {cosine, test::rbf_kernel(x, x, std::sqrt(0.5)),
+                                         test::rbf_kernel(x, x, 1.0)};
     Vector y;
     for (double label : file["y"]) y.push_back(label);
     for (const char* source : {"simplemkl", "shogun"}) {
@@ -95,7 +98,8 @@ Matrix standardised(const Dataset& data, const std::vector<Index>& rows) {
     columns.push_back(column);
   }
   Matrix x(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
-  for (Index d = 0; d < x.cols(); ++d) std::ranges::copy(columns[static_cast<std::size_t>(d)], x.column(d).begin());
+  for (Index d = 0; d < x.cols(); ++d)
+    std::ranges::copy(columns[static_cast<std::size_t>(d)], x.column(d).begin());
   return x;
 }
 
@@ -105,14 +109,15 @@ TEST(MarginGolden, SimpleMklOnBenchmarkData) {
     std::ifstream(path) >> file;
     const auto data_path = test::data_folder() / (file["dataset"].get<std::string>() + ".csv.gz");
     if (!std::filesystem::exists(data_path)) {
-      GTEST_SKIP() << "no benchmark data for " << path << ": " << data_path << " is not there (name a folder by KLOOM_DATA)";
+      GTEST_SKIP() << "no benchmark data for " << path << ": " << data_path
+                   << " is not there (name a folder by KLOOM_DATA)";
     }
     std::printf("case %s\n", path.string().c_str());
     DatasetRequest request;
     request.path = data_path.string();
     const Dataset data = load_dataset(request, {});
     std::vector<Index> order = file["permutation"].get<std::vector<Index>>();
-    const Index lowest = *std::ranges::min_element(order);   // counted from 0 or from 1
+    const Index lowest = *std::ranges::min_element(order);  // counted from 0 or from 1
     order.resize(file["n_train"].get<std::size_t>());
     for (Index& i : order) i -= lowest;
     const Matrix x = standardised(data, order);

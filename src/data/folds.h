@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Division of samples into folds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kloom/matrix.h"
+
+namespace kloom::data {
+
+// Fold 0 … folds−1 of every sample: shuffled by the seed, every class spread evenly over the folds. Regression
+// has one code for all.
+[[nodiscard]] std::vector<Index> stratified_folds(const std::vector<int>& codes, Index folds,
+                                                  std::uint64_t seed);
+
+}  // namespace kloom::data

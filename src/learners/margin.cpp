@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "learners/margin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "algebra/blas.h"
+#include "algebra/threads.h"
+#include "base/progress.h"
+#include "data/folds.h"
+#include "kloom/error.h"
+#include "kloom/kernels.h"
+#include "solvers/platt.h"
+
+namespace kloom::learners {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct MethodInfo {
+  MarginMethod method;
+  const char* name;
+  const char* summary;
+};
+constexpr MethodInfo kMethods[] = {
+    {MarginMethod::uniform, "uniform",
+     "support vector machine on the mean of all kernels: the baseline to beat"},
+    {MarginMethod::single, "single", "support vector machine on the one kernel that cross-validates best"},
+    {MarginMethod::simplemkl, "simplemkl", "l1-norm MKL: few kernels, with a duality gap as certificate"},
+    {MarginMethod::lp_mkl, "lp-mkl",
+     "lp-norm MKL: weights spread over all kernels, with a duality gap as certificate"},
+};
+const MethodInfo& info(MarginMethod method) {
+  return kMethods[static_cast<std::size_t>(method)];
+}
+
+// One binary or regression problem among those that the task falls into.
+struct Output {
+  MarginTask task;         // with C = 1: box holds sample weights
+  std::vector<int> codes;  // strata for folds
+  int positive = 1;
+  int negative = 0;
+};
+
+void check_problem(const MethodInfo& method, const KernelBank& bank, const Targets& targets) {
+  if (!bank.symmetric() || bank.rows() != targets.samples()) {
+    throw InvalidArgument(
+        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
+                    bank.cols(), targets.samples()));
+  }
+  if (targets.task != Task::binary && targets.task != Task::multiclass && targets.task != Task::regression) {
+    throw InvalidArgument(fmt::format("method {} learns classes or one number; the task is {}", method.name,
+                                      to_string(targets.task)));
+  }
+  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
+    if (targets.codes[i] == Targets::unlabelled) {
+      throw InvalidArgument(
+          fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, method.name));
+    }
+  }
+}
+
+double weight_of(const Targets& targets, std::size_t i) {
+  return targets.weights.empty() ? 1.0 : targets.weights[i];
+}
+
+// Class `positive` against `negative`, or against all others if that is −1. Samples of neither get box 0: they
+// cannot become support vectors and have no loss, as if they were absent.
+Output class_output(const Targets& targets, int positive, int negative, bool balanced) {
+  Output output;
+  output.positive = positive;
+  output.negative = negative;
+  double totals[2] = {0.0, 0.0};
+  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
+    const int code = targets.codes[i];
+    const bool in = code == positive || negative < 0 || code == negative;
+    output.task.y.push_back(code == positive ? 1.0 : -1.0);
+    output.task.box.push_back(in ? weight_of(targets, i) : 0.0);
+    output.codes.push_back(code);
+    totals[code == positive ? 1 : 0] += output.task.box.back();
+  }
+  if (balanced) {
+    for (std::size_t i = 0; i < output.task.y.size(); ++i) {
+      output.task.box[i] *=
+          0.5 * (totals[0] + totals[1]) / std::max(totals[output.task.y[i] > 0.0 ? 1 : 0], 1e-300);
+    }
+  }
+  return output;
+}
+
+std::vector<Output> outputs_of(const Targets& targets, const MarginOptions& options, MarginPart& part) {
+  const bool balanced = options.class_weight == "balanced";
+  std::vector<Output> outputs;
+  if (targets.task == Task::binary) return {class_output(targets, 1, 0, balanced)};
+  const auto classes = static_cast<int>(targets.classes.size());
+  if (targets.task == Task::multiclass && options.multiclass == "one-versus-rest") {
+    for (int c = 0; c < classes; ++c) outputs.push_back(class_output(targets, c, -1, balanced));
+    return outputs;
+  }
+  if (targets.task == Task::multiclass) {
+    part.pairs = Matrix(classes * (classes - 1) / 2, 2);
+    for (int c = 0; c < classes; ++c) {
+      for (int d = c + 1; d < classes; ++d) {
+        part.pairs(static_cast<Index>(outputs.size()), 0) = c;
+        part.pairs(static_cast<Index>(outputs.size()), 1) = d;
+        outputs.push_back(class_output(targets, c, d, balanced));
+      }
+    }
+    return outputs;
+  }
+  Output output;
+  output.task.regression = true;
+  output.task.epsilon = options.epsilon;
+  const auto values = targets.values.column(0);
+  const double n = static_cast<double>(values.size());
+  part.target_centre = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double square = 0.0;
+  for (double value : values) square += (value - part.target_centre) * (value - part.target_centre);
+  part.target_scale = square > 0.0 ? std::sqrt(square / n) : 1.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    output.task.y.push_back((values[i] - part.target_centre) / part.target_scale);
+    output.task.box.push_back(weight_of(targets, i));
+    output.codes.push_back(0);
+  }
+  return {output};
+}
+
+MarginTask with_price(const MarginTask& task, double c) {
+  MarginTask priced = task;
+  algebra::scale(c, priced.box);
+  return priced;
+}
+
+// Scores of every sample, also of those that the solution has not seen.
+Vector scores_of(const KernelBank& bank, const MarginSolution& solution) {
+  const Matrix combined = bank.combine(solution.theta);
+  Vector scores(at(bank.rows()), solution.bias);
+  algebra::gemv(algebra::Op::none, 1.0, combined.view(), solution.coefficients, 1.0, scores);
+  return scores;
+}
+
+class Fitter {
+ public:
+  Fitter(MarginMethod method, const KernelBank& bank, const MarginOptions& options, const Context& context)
+      : method_(method), bank_(bank), options_(options), context_(context) {}
+
+  // Chooses C if asked, then learns all outputs.
+  FitResult fit(const Targets& targets);
+
+ private:
+  [[nodiscard]] MarginSettings settings() const;
+  [[nodiscard]] MarginSolution solve(const MarginTask& task, const Vector& start);
+  [[nodiscard]] Vector start() const;
+  [[nodiscard]] double held_out_error(const std::vector<Output>& outputs, const Targets& targets, double c);
+  [[nodiscard]] double choose_price(const std::vector<Output>& outputs, const Targets& targets, Report& report);
+  [[nodiscard]] Index best_single(const Output& output, double c);
+  [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution);
+  void fill(Model& model, const Targets& targets, const std::vector<MarginSolution>& solutions) const;
+  void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
+
+  MarginMethod method_;
+  const KernelBank& bank_;
+  const MarginOptions& options_;
+  const Context& context_;
+};
+
+MarginSettings Fitter::settings() const {
+  MarginSettings settings;
+  settings.tolerance = options_.tolerance;
+  settings.iterations = options_.iterations;
+  settings.stage = info(method_).name;
+  settings.rule = WeightRule::fixed;
+  if (method_ == MarginMethod::simplemkl) {
+    settings.rule =
+        options_.algorithm == "second-order" ? WeightRule::second_order : WeightRule::reduced_gradient;
+  }
+  if (method_ == MarginMethod::lp_mkl) {
+    settings.norm = options_.norm;
+    settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
+  }
+  return settings;
+}
+
+Vector Fitter::start() const {
+  return uniform_weights(bank_.kernels(), method_ == MarginMethod::lp_mkl ? options_.norm : 1.0);
+}
+
+MarginSolution Fitter::solve(const MarginTask& task, const Vector& start) {
+  return solve_margin_mkl(bank_, task, settings(), start, context_);
+}
+
+Vector only(Index kernels, Index one) {
+  Vector theta(at(kernels));
+  theta[at(one)] = 1.0;
+  return theta;
+}
+
+// Samples of a fold get box 0 and are scored by the rest.
+MarginTask without_fold(const MarginTask& task, const std::vector<Index>& folds, Index fold) {
+  MarginTask rest = task;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    if (folds[i] == fold) rest.box[i] = 0.0;
+  }
+  return rest;
+}
+
+double sample_error(const MarginTask& task, std::size_t i, double score) {
+  if (task.regression) return (task.y[i] - score) * (task.y[i] - score);
+  return task.y[i] * score > 0.0 ? 0.0 : 1.0;
+}
+
+// Weighted held-out error of every output; classes are judged output by output.
+double Fitter::held_out_error(const std::vector<Output>& outputs, const Targets& /*targets*/, double c) {
+  double error = 0.0;
+  double total = 0.0;
+  for (const Output& output : outputs) {
+    const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
+    const MarginTask task = with_price(output.task, c);
+    for (Index fold = 0; fold < options_.folds; ++fold) {
+      const MarginSolution solution = solve(without_fold(task, folds, fold), start());
+      const Vector scores = scores_of(bank_, solution);
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (folds[i] != fold) continue;
+        error += output.task.box[i] * sample_error(task, i, scores[i]);
+        total += output.task.box[i];
+      }
+    }
+  }
+  return total > 0.0 ? error / total : 0.0;
+}
+
+double Fitter::choose_price(const std::vector<Output>& outputs, const Targets& targets, Report& report) {
+  if (options_.C_grid.empty()) return options_.C;
+  double best = options_.C;
+  double lowest = std::numeric_limits<double>::infinity();
+  Report::Table path{"cross-validation of C",
+                     {"C", outputs.front().task.regression ? "mean squared error" : "error rate"},
+                     {}};
+  for (double c : parse_range(options_.C_grid, -1, 0.0)) {
+    if (!(c > 0.0)) throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", c));
+    const double error = held_out_error(outputs, targets, c);
+    path.rows.push_back({c, error});
+    // Of equal errors the smallest C: the simplest model.
+    if (error < lowest) {
+      lowest = error;
+      best = c;
+    }
+  }
+  report.tables.push_back(std::move(path));
+  return best;
+}
+
+// The kernel with the lowest held-out error; of equal ones the first.
+Index Fitter::best_single(const Output& output, double c) {
+  const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
+  const MarginTask task = with_price(output.task, c);
+  Index best = 0;
+  double lowest = std::numeric_limits<double>::infinity();
+  for (Index m = 0; m < bank_.kernels(); ++m) {
+    double error = 0.0;
+    for (Index fold = 0; fold < options_.folds; ++fold) {
+      const MarginSolution solution = solve(without_fold(task, folds, fold), only(bank_.kernels(), m));
+      const Vector scores = scores_of(bank_, solution);
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (folds[i] == fold) error += output.task.box[i] * sample_error(task, i, scores[i]);
+      }
+    }
+    if (error < lowest) {
+      lowest = error;
+      best = m;
+    }
+  }
+  return best;
+}
+
+// Scores on held-out folds with the kernel weights of the whole fit, then Platt's sigmoid.
+solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const MarginSolution& solution) {
+  const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed + 1);
+  const MarginTask task = with_price(output.task, c);
+  MarginSettings fixed = settings();
+  fixed.rule = WeightRule::fixed;
+  Vector scores;
+  Vector positive;
+  for (Index fold = 0; fold < options_.folds; ++fold) {
+    const MarginSolution part =
+        solve_margin_mkl(bank_, without_fold(task, folds, fold), fixed, solution.theta, context_);
+    const Vector all = scores_of(bank_, part);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (folds[i] != fold || task.box[i] == 0.0) continue;
+      scores.push_back(all[i]);
+      positive.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
+    }
+  }
+  return solvers::fit_sigmoid(scores, positive);
+}
+
+void Fitter::fill(Model& model, const Targets& targets, const std::vector<MarginSolution>& solutions) const {
+  const auto outputs = static_cast<Index>(solutions.size());
+  model.method = info(method_).name;
+  model.task = targets.task;
+  model.classes = targets.classes;
+  model.options_json = nlohmann::json(option_texts(margin_option_table(method_), options_)).dump();
+  model.kernel_names = bank_.names();
+  model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
+  model.weights.values = Matrix(outputs, bank_.kernels());
+  model.coefficients = Matrix(bank_.rows(), outputs);
+  MarginPart& part = *model.margin;
+  for (Index c = 0; c < outputs; ++c) {
+    const MarginSolution& s = solutions[at(c)];
+    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(c, m) = s.theta[at(m)];
+    std::ranges::copy(s.coefficients, model.coefficients.column(c).begin());
+    algebra::scale(part.target_scale, model.coefficients.column(c));
+    model.bias.push_back(part.target_scale * s.bias + part.target_centre);
+  }
+}
+
+void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions) const {
+  report.objective_name = "primal objective";
+  double worst = 0.0;
+  report.status = Status::converged;
+  for (const MarginSolution& s : solutions) {
+    report.objective += s.primal;
+    report.iterations += s.iterations;
+    worst = std::max(worst, s.gap());
+    if (s.status != Status::converged) report.status = s.status;
+    if (solutions.size() == 1) report.trace = s.trace;
+  }
+  if (report.status == Status::converged) {
+    report.message = fmt::format("relative duality gap {:.1e}, asked for {:.1e}", worst, options_.tolerance);
+  } else {
+    report.message = fmt::format(
+        "relative duality gap {:.1e} is above the {:.1e} asked for: more --iterations, a larger "
+        "--tolerance, or normalised kernels would help",
+        worst, options_.tolerance);
+  }
+}
+
+FitResult Fitter::fit(const Targets& targets) {
+  FitResult result;
+  Model& model = result.model;
+  model.margin = MarginPart{};
+  MarginPart& part = *model.margin;
+  const std::vector<Output> outputs = outputs_of(targets, options_, part);
+  ProgressMeter clock(context_, info(method_).name);
+  const double c = choose_price(outputs, targets, result.report);
+  if (!options_.C_grid.empty()) result.report.seconds.emplace_back("choice of C", clock.seconds());
+  part.regression = outputs.front().task.regression;
+  part.epsilon = part.regression ? options_.epsilon : 0.0;
+  part.norm = settings().rule == WeightRule::fixed ? 0.0 : settings().norm;
+  part.box = Matrix(bank_.rows(), static_cast<Index>(outputs.size()));
+  const double before = clock.seconds();
+  std::vector<MarginSolution> solutions;
+  for (const Output& output : outputs) {
+    const MarginTask task = with_price(output.task, c);
+    std::ranges::copy(task.box, part.box.column(static_cast<Index>(solutions.size())).begin());
+    const Vector from =
+        method_ == MarginMethod::single ? only(bank_.kernels(), best_single(output, c)) : start();
+    solutions.push_back(solve(task, from));
+  }
+  result.report.seconds.emplace_back("training", clock.seconds() - before);
+  if (options_.probability && !part.regression) {
+    const double fitted = clock.seconds();
+    part.platt = Matrix(static_cast<Index>(outputs.size()), 2);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const solvers::Sigmoid sigmoid = probabilities(outputs[k], c, solutions[k]);
+      part.platt(static_cast<Index>(k), 0) = sigmoid.a;
+      part.platt(static_cast<Index>(k), 1) = sigmoid.b;
+    }
+    result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
+  }
+  fill(model, targets, solutions);
+  finish(result.report, solutions);
+  result.report.options["C"] = number_text(c);
+  return result;
+}
+
+std::size_t working_memory(Index n, Index p, Index outputs) {
+  // The combined kernel, its compact copy, the kernels' outputs, box and coefficients.
+  return static_cast<std::size_t>(2 * n * n + 3 * n * p + p * p + 2 * n * outputs) * sizeof(double);
+}
+
+}  // namespace
+
+const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
+  using O = MarginOptions;
+  static const NumberRule norm_rule{1.0, false, std::numeric_limits<double>::infinity(), true};
+  static const OptionTable<O> common = {
+      {"C", &O::C, kPositive, {}, "price of a margin violation: larger fits the training samples more closely"},
+      {"C_grid", &O::C_grid, {}, {}, "choose C by cross-validation from these values, e.g. 10^-1..10^4"},
+      {"folds", &O::folds, NumberRule{2.0}, {}, "folds for choosing C and for probabilities"},
+      {"epsilon",
+       &O::epsilon,
+       kNonNegative,
+       {},
+       "regression: errors below this are free, in standard deviations of the target"},
+      {"tolerance", &O::tolerance, kPositive, {}, "stop at this relative duality gap"},
+      {"iterations", &O::iterations, kAtLeastOne, {}, "at most this many updates of the kernel weights"},
+      {"multiclass",
+       &O::multiclass,
+       {},
+       {"one-versus-rest", "one-versus-one"},
+       "how several classes become two"},
+      {"class_weight",
+       &O::class_weight,
+       {},
+       {"none", "balanced"},
+       "balanced: C of a class inversely to its size"},
+      {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)"},
+  };
+  static const OptionTable<O> simple = [] {
+    OptionTable<O> table = common;
+    table.push_back({"algorithm",
+                     &O::algorithm,
+                     {},
+                     {"second-order", "reduced-gradient"},
+                     "reduced-gradient is SimpleMKL's own; both solve the same problem"});
+    return table;
+  }();
+  static const OptionTable<O> norm = [] {
+    OptionTable<O> table = common;
+    table.push_back({"norm",
+                     &O::norm,
+                     norm_rule,
+                     {},
+                     "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
+    return table;
+  }();
+  return method == MarginMethod::simplemkl ? simple : method == MarginMethod::lp_mkl ? norm : common;
+}
+
+FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
+                     const MarginOptions& options, const Context& context) {
+  check_problem(info(method), bank, targets);
+  const algebra::ThreadScope threads(context);
+  FitResult result = Fitter(method, bank, options, context).fit(targets);
+  Report& report = result.report;
+  report.method = info(method).name;
+  report.bank = std::string(bank.kind());
+  report.task = std::string(to_string(targets.task));
+  report.samples = bank.rows();
+  report.kernels = bank.kernels();
+  for (const auto& [name, value] : option_texts(margin_option_table(method), options))
+    report.options.emplace(name, value);
+  report.memory_bytes =
+      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
+  report.threads = threads.threads();
+  report.seed = context.seed;
+  return result;
+}
+
+Learner margin_learner(MarginMethod method) {
+  Learner learner;
+  learner.name = info(method).name;
+  learner.summary = info(method).summary;
+  learner.doc_page = fmt::format("docs/methods/{}.md", learner.name);
+  learner.tasks = {Task::binary, Task::multiclass, Task::regression};
+  learner.options = describe_options(margin_option_table(method));
+  learner.fit = [method](const KernelBank& bank, const Targets& targets, const OptionValues& values,
+                         const Context& context) {
+    const std::string name = info(method).name;
+    return fit_margin(method, bank, targets, parse_options(margin_option_table(method), values, name), context);
+  };
+  learner.working_memory = working_memory;
+  return learner;
+}
+
+}  // namespace kloom::learners
