@@ -10,8 +10,12 @@ extern "C" int openblas_get_num_threads();
 
 namespace kloom::algebra {
 
-ThreadScope::ThreadScope(const Context& context)
-    : threads_(base::resolve_threads(context)),
+namespace {
+constexpr double kWorthTwoThreads = 4e6;
+}
+
+ThreadScope::ThreadScope(const Context& context, double flops_per_step)
+    : threads_(flops_per_step < kWorthTwoThreads ? 1 : base::resolve_threads(context)),
       previous_openmp_(omp_get_max_threads()),
       previous_blas_(openblas_get_num_threads()) {
   // BLAS first: the OpenMP build of OpenBLAS sets OpenMP's number as a side effect.

@@ -11,7 +11,9 @@ namespace kloom::algebra {
 // afterwards the caller's own settings hold again.
 class ThreadScope {
  public:
-  explicit ThreadScope(const Context& context);
+  // `flops_per_step`: work between two synchronisations. Below a few million a second thread costs more than it
+  // gives (and twenty times more where waiting threads spin), so one is used.
+  explicit ThreadScope(const Context& context, double flops_per_step = 1e300);
   ~ThreadScope();
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;

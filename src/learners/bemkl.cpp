@@ -212,7 +212,9 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklFac
 FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                     const Context& context) {
   check_problem(bank, targets);
-  const algebra::ThreadScope threads(context);
+  const auto n = static_cast<double>(bank.rows());
+  const auto p = static_cast<double>(bank.kernels());
+  const algebra::ThreadScope threads(context, n * n * n + p * p * p + n * p * p);
   const Vector signs = targets.signs();
   FitResult result;
   Report& report = result.report;

@@ -438,7 +438,8 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
 FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
                      const MarginOptions& options, const Context& context) {
   check_problem(info(method), bank, targets);
-  const algebra::ThreadScope threads(context);
+  const auto n = static_cast<double>(bank.rows());
+  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   FitResult result = Fitter(method, bank, options, context).fit(targets);
   Report& report = result.report;
   report.method = info(method).name;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
+#include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
 
@@ -328,6 +329,8 @@ Vector uniform_weights(Index kernels, double norm) {
 
 MarginSolution solve_margin_mkl(const KernelBank& bank, const MarginTask& task, const MarginSettings& settings,
                                 Vector start, const Context& context) {
+  const auto n = static_cast<double>(bank.rows());
+  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   return Solver(bank, task, settings, context).solve(std::move(start));
 }
 
