@@ -15,6 +15,7 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "model_text.h"
+#include "text.h"
 #include "training_data.h"
 
 namespace kloom::cli {
@@ -85,9 +86,9 @@ int run(const CheckOptions& options) {
   stop_if_interrupted();
   const Certificate certificate = certify(*bank, targets, model, session.context());
   session.console().end_progress();
-  session.console().result(
-      fmt::format("{} on {} samples, {} kernels\n", model.method, bank->rows(), bank->kernels()) +
-      to_text(certificate));
+  session.console().result(fmt::format("{} on {}, {}\n", model.method, counted(bank->rows(), "sample"),
+                                       counted(bank->kernels(), "kernel")) +
+                           to_text(certificate));
   nlohmann::ordered_json json = {{"command", "check"}, {"model", options.model}, {"method", model.method}};
   json["certificate"] = nlohmann::ordered_json::parse(to_json(certificate));
   session.console().json_result(dump(json));

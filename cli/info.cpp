@@ -55,6 +55,15 @@ FileKind kind_of(const std::string& path) {
   return header.find("kloom-bank") != std::string::npos ? FileKind::bank : FileKind::model;
 }
 
+std::string options_text(const Model& model) {
+  const Json options = Json::parse(model.options_json, nullptr, false);
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : options.items()) {
+    texts.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  return list_of(texts, texts.size());
+}
+
 void show_model(const std::string& path, Session& session) {
   const Model model = load_model(path);
   const Json report = Json::parse(model.report_json, nullptr, false);
@@ -64,7 +73,7 @@ void show_model(const std::string& path, Session& session) {
   text += fmt::format("  {} training samples, {} kernels, {}\n", model.coefficients.rows(),
                       model.kernel_names.size(), format_bytes(std::filesystem::file_size(path)));
   if (model.recipe) text += fmt::format("  kernels: {}\n", to_string(model.recipe->spec));
-  text += fmt::format("  options: {}\n", model.options_json);
+  text += "  options: " + wrap(options_text(model), 100, 11) + "\n";
   if (report.is_object()) {
     text += fmt::format("  training: {} after {} iterations\n", report.value("status", "?"),
                         report.value("iterations", 0));

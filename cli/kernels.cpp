@@ -41,9 +41,9 @@ int run(BuildOptions& options) {
   const auto bank = make_training_bank(training, options.kernels, memory_budget(session.context()), session);
   save_bank(*bank, options.output, session.context());
   session.console().end_progress();
-  session.console().result(fmt::format("{} kernels of {} samples ({}, {}) written to {}\n", bank->kernels(),
-                                       bank->rows(), bank->kind(), format_bytes(bank->bytes()),
-                                       options.output));
+  session.console().result(fmt::format("{} of {} samples ({}, {}) written to {}\n",
+                                       counted(bank->kernels(), "kernel"), bank->rows(), bank->kind(),
+                                       format_bytes(bank->bytes()), options.output));
   const nlohmann::ordered_json json = {{"command", "kernels build"}, {"output", options.output},
                                        {"samples", bank->rows()},    {"kernels", bank->names()},
                                        {"kind", bank->kind()},       {"bytes", bank->bytes()}};

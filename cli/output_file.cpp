@@ -66,7 +66,16 @@ void require_writable(const std::string& path, const std::vector<std::string>& i
       throw InvalidArgument(fmt::format("{} is also an input; writing would destroy it", path));
     }
   }
-  if (access(is_special(path) ? path.c_str() : folder.c_str(), W_OK) != 0) fail(path, errno);
+  if (is_special(path)) {
+    if (access(path.c_str(), W_OK) != 0) fail(path, errno);
+    return;
+  }
+  // Permissions alone do not tell (root, read-only file systems): try.
+  std::string probe = path + ".XXXXXX";
+  const int fd = mkstemp(probe.data());
+  if (fd < 0) fail(path, errno);
+  close(fd);
+  unlink(probe.c_str());
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 
 #include "help_formatter.h"
 #include "interrupt.h"
@@ -28,12 +30,26 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->type_name("SIZE");
 }
 
+namespace {
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc() || stop != end) {
+    throw InvalidArgument(fmt::format("--seed is '{}'; give a whole number from 0 to 2^64-1", text));
+  }
+  return seed;
+}
+
+}  // namespace
+
 Session::Session(const CommonOptions& options) : console_(options.quiet, options.json) {
   if (options.threads < 0) {
     throw InvalidArgument(
         fmt::format("--threads is {}; give a positive number, or 0 for every core", options.threads));
   }
-  base_.seed = options.seed;
+  base_.seed = parse_seed(options.seed);
   base_.threads = options.threads;
   if (!options.memory.empty()) base_.memory_budget = parse_bytes(options.memory, "--memory");
   watch_for_interrupt(!options.quiet);

@@ -3,7 +3,6 @@
 // What every command has in common: --json, --quiet, --seed, --threads, --memory, and the Context made of them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "console.h"
@@ -18,7 +17,7 @@ namespace kloom::cli {
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
-  std::uint64_t seed = 1;
+  std::string seed = "1";
   int threads = 0;
   std::string memory;
 };

@@ -169,4 +169,8 @@ std::string list_of(const std::vector<std::string>& items, std::size_t most) {
   return text;
 }
 
+std::string counted(std::ptrdiff_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace kloom::cli

@@ -42,4 +42,7 @@ namespace kloom::cli {
 // "a, b, c"; with more than `most` items the rest is counted: "a, b and 7 more".
 [[nodiscard]] std::string list_of(const std::vector<std::string>& items, std::size_t most);
 
+// "1 kernel", "7 kernels".
+[[nodiscard]] std::string counted(std::ptrdiff_t count, std::string_view noun);
+
 }  // namespace kloom::cli

@@ -131,7 +131,7 @@ void describe_run(const TrainOptions& options, const Training& training, Session
                         {{"reading", training.input.read_seconds}, {"kernels", training.input.kernel_seconds}});
   report.memory_bytes = training.memory;
   report.task = to_string(training.targets.task);
-  report.seed = options.common.seed;
+  report.seed = session.context().seed;
   const MachineInfo machine = machine_info(false);
   report.environment["kloom"] = version();
   report.environment["processor"] = machine.processor;
@@ -141,13 +141,9 @@ void describe_run(const TrainOptions& options, const Training& training, Session
   for (const auto& warning : session.console().warnings()) report.warnings.push_back(warning);
 }
 
-// Everything about the finished model that can be checked or measured. Skipped after Ctrl-C: the user waits.
+// Everything about the finished model that can be checked or measured.
 void judge(const TrainOptions& options, const Training& training, FitResult& fit, Session& session) {
   Report& report = fit.report;
-  if (interrupted()) {
-    report.certificate.verdict = "not computed, because training was interrupted; 'kloom check' computes it";
-    return;
-  }
   report.certificate = certify(*training.bank, training.targets, fit.model, session.context());
   PredictOptions plain;
   Evaluation evaluation =
@@ -167,9 +163,26 @@ void judge(const TrainOptions& options, const Training& training, FitResult& fit
   report.evaluations.push_back(std::move(*result));
 }
 
-std::string train_json(const TrainOptions& options, const FitResult& fit, std::size_t bytes) {
-  nlohmann::ordered_json json = {{"command", "train"}, {"model", options.output}, {"model_bytes", bytes}};
-  json["interrupted"] = interrupted();
+// After Ctrl-C the user waits and the model is what counts. Returns false if it was judged in part or not at
+// all.
+bool judge_unless_interrupted(const TrainOptions& options, const Training& training, FitResult& fit,
+                              Session& session) {
+  try {
+    stop_if_interrupted();
+    judge(options, training, fit, session);
+    return true;
+  } catch (const Interrupted&) {
+    if (fit.report.certificate.verdict.empty()) {
+      fit.report.certificate.verdict = "not computed, because kloom was interrupted; 'kloom check' computes it";
+    }
+    return false;
+  }
+}
+
+std::string train_json(const TrainOptions& options, const FitResult& fit, bool whole) {
+  nlohmann::ordered_json json = {{"command", "train"}, {"model", options.output}};
+  json["model_bytes"] = model_file_bytes(fit.model);
+  json["interrupted"] = !whole;
   json["classes"] = fit.model.classes;
   if (fit.model.task == Task::binary && !fit.model.classes.empty())
     json["positive_class"] = fit.model.classes.back();
@@ -200,20 +213,19 @@ int run(TrainOptions& options) {
   model.recipe = training.input.recipe;
   describe_run(options, training, session, fit.report);
   const bool usable = fit.report.status != Status::numerical_trouble;
-  if (usable) judge(options, training, fit, session);
+  const bool whole = !usable || judge_unless_interrupted(options, training, fit, session);
   model.report_json = to_json(fit.report);
   if (!options.report.empty()) write_file(options.report, model.report_json + "\n");
   if (!usable) {
     throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
                             fit.report.message));
   }
-  const std::size_t bytes = model_file_bytes(model);
-  session.console().note(fmt::format("writing {} ({})", options.output, format_bytes(bytes)));
+  session.console().note(fmt::format("writing {} ({})", options.output, format_bytes(model_file_bytes(model))));
   save_model(model, options.output);
   constexpr std::size_t kKernelsShown = 10;
   session.console().result(to_text(fit.report) + kernel_table(model, kKernelsShown));
-  session.console().json_result(train_json(options, fit, bytes));
-  if (!interrupted()) return kDone;
+  session.console().json_result(train_json(options, fit, whole));
+  if (whole) return kDone;
   session.console().note(fmt::format("interrupted after {} iterations; the model so far is in {}",
                                      fit.report.iterations, options.output));
   return kInterrupted;

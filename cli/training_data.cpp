@@ -111,7 +111,7 @@ void fit_recipe(TrainingData& training, const DatasetOptions& options, const Ker
   training.recipe = Recipe::fit(training.data, spec, recipe_options, session.context());
   training.kernel_seconds += watch.seconds();
   session.console().note(
-      fmt::format("{} kernels: {}{}", training.recipe.terms.size(), to_string(spec),
+      fmt::format("{}: {}{}", counted(std::ssize(training.recipe.terms), "kernel"), to_string(spec),
                   chosen ? " (no --kernels given; this suits the kind and size of the data)" : ""));
   stop_if_interrupted();
 }
@@ -133,12 +133,12 @@ std::unique_ptr<KernelBank> make_training_bank(TrainingData& training, const Ker
 }
 
 std::string describe(const Dataset& data) {
-  std::string text = fmt::format("{} samples", data.samples);
-  if (data.features.cols() > 0) text += fmt::format(", {} features", data.features.cols());
-  if (!data.views.empty()) text += fmt::format(" in {} views", data.views.size());
-  if (!data.texts.empty()) text += fmt::format(", {} text columns", data.texts.size());
-  if (!data.kernels.empty()) text += fmt::format(", {} precomputed kernels", data.kernels.size());
-  if (!data.distances.empty()) text += fmt::format(", {} precomputed distances", data.distances.size());
+  std::string text = counted(data.samples, "sample");
+  if (data.features.cols() > 0) text += ", " + counted(data.features.cols(), "feature");
+  if (!data.views.empty()) text += " in " + counted(std::ssize(data.views), "view");
+  if (!data.texts.empty()) text += ", " + counted(std::ssize(data.texts), "text column");
+  if (!data.kernels.empty()) text += ", " + counted(std::ssize(data.kernels), "precomputed kernel");
+  if (!data.distances.empty()) text += ", " + counted(std::ssize(data.distances), "precomputed distance");
   return text;
 }
 

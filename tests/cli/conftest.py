@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program under test and small data sets for it."""
+import json
+import os
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+PROGRAM = os.environ["KLOOM_PROGRAM"]
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+
+
+class Result:
+    def __init__(self, process):
+        self.code = process.returncode
+        self.out = process.stdout.decode()   # must be UTF-8
+        self.err = process.stderr.decode(errors="replace")   # may quote names in any encoding
+
+    def sentence(self):
+        """The error message, without a picture of the place below it."""
+        return [line for line in self.err.splitlines() if line.startswith("kloom: ")][-1]
+
+    def json(self):
+        return json.loads(self.out)
+
+
+def run_program(*arguments, cwd, **keywords):
+    process = subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, timeout=300, **keywords)
+    return Result(process)
+
+
+@pytest.fixture
+def kloom(tmp_path):
+    """Runs the program in an empty folder and looks at the exit code."""
+
+    def run(*arguments, code=DONE, **keywords):
+        result = run_program(*arguments, cwd=tmp_path, **keywords)
+        assert result.code == code, f"exit code {result.code}\n{result.out}\n{result.err}"
+        if code in (FAILED, MISTAKE):
+            assert len(result.sentence()) > 25, "a sentence, not a word: " + result.err
+            assert "terminate" not in result.err and "Traceback" not in result.err
+        return result
+
+    return run
+
+
+def two_clouds(samples=40, features=3, seed=1):
+    """Rows of two overlapping Gaussian clouds, every second one 'sick'."""
+    generator = random.Random(seed)
+    rows = []
+    for i in range(samples):
+        sick = i % 2 == 1
+        values = [generator.gauss(1.5 if sick and j == 0 else 0.0, 1.0) for j in range(features)]
+        rows.append((values, "sick" if sick else "healthy"))
+    return rows
+
+
+def write_table(path, rows, header=None, ids=False):
+    features = len(rows[0][0])
+    header = header or [f"x{j + 1}" for j in range(features)]
+    lines = [",".join((["id"] if ids else []) + header + ["label"])]
+    for i, (values, label) in enumerate(rows):
+        lines.append(",".join(([f"s{i + 1}"] if ids else []) + [repr(v) for v in values] + [label]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write_table(tmp_path / "data.csv", two_clouds())
+
+
+KERNELS = "rbf(width=2^-1..2^2) on all; linear on each"
+
+
+@pytest.fixture
+def model(kloom, table):
+    """A model trained on `table`."""
+    kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 30, "-o", "model.kloom", "--quiet")
+    return table.parent / "model.kloom"
