@@ -76,12 +76,14 @@ std::vector<View> decode_views(const json& list, const std::string& source) {
 
 std::vector<std::string> names_of(const std::vector<PrecomputedMatrix>& matrices) {
   std::vector<std::string> out;
+  out.reserve(matrices.size());
   for (const auto& m : matrices) out.push_back(m.name);
   return out;
 }
 
 std::vector<PrecomputedMatrix> matrices_named(const std::vector<std::string>& names) {
   std::vector<PrecomputedMatrix> out;
+  out.reserve(names.size());
   for (const auto& name : names) out.push_back({name, Matrix()});
   return out;
 }
