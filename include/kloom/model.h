@@ -75,6 +75,14 @@ struct Model {
   std::optional<Recipe> recipe;     // absent: the caller supplies banks
 };
 
+// What prediction has to look at: kernels with a weight and training samples with a coefficient. A posterior needs all
+// of both; centred and precomputed kernels need all samples.
+struct Needs {
+  std::vector<Index> kernels;
+  std::vector<Index> samples;
+};
+[[nodiscard]] Needs needs(const Model& model);
+
 struct PredictOptions {
   bool contributions = false;    // how much each kernel added to each score
   bool probabilities = true;

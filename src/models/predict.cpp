@@ -124,12 +124,107 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   return result;
 }
 
+Needs needs(const Model& model) {
+  const auto column_used = [&](Index m) {
+    const auto column = model.weights.values.column(m);
+    return std::ranges::any_of(column, [](double w) { return w != 0.0; });
+  };
+  const auto row_used = [&](Index n) {
+    for (Index c = 0; c < model.coefficients.cols(); ++c) {
+      if (model.coefficients(n, c) != 0.0) return true;
+    }
+    return false;
+  };
+  const auto whole_basis = [](const KernelTerm& term) {
+    return term.normalisation == Normalisation::centre || term.function == KernelFunction::precomputed ||
+           term.function == KernelFunction::expdist;
+  };
+  const bool all_samples =
+      model.bemkl || (model.recipe && std::ranges::any_of(model.recipe->terms, whole_basis));
+  Needs result;
+  for (Index m = 0; m < model.weights.values.cols(); ++m) {
+    if (model.bemkl || column_used(m)) result.kernels.push_back(m);
+  }
+  for (Index n = 0; n < model.coefficients.rows(); ++n) {
+    if (all_samples || row_used(n)) result.samples.push_back(n);
+  }
+  // A model without a single kernel or sample still has a bias; one of each keeps every shape valid.
+  if (result.kernels.empty()) result.kernels.push_back(0);
+  if (result.samples.empty()) result.samples.push_back(0);
+  return result;
+}
+
+namespace {
+
+Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols) {
+  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
+  for (std::size_t j = 0; j < cols.size(); ++j) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      result(static_cast<Index>(i), static_cast<Index>(j)) = from(rows[i], cols[j]);
+    }
+  }
+  return result;
+}
+
+std::vector<Index> all_of(Index n) {
+  std::vector<Index> indices(static_cast<std::size_t>(n));
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+// The model with nothing but what prediction needs: the same scores from fewer kernels and samples.
+Model reduced(const Model& model, const Needs& needed) {
+  Model small = model;
+  small.weights.values = selected(model.weights.values, all_of(model.weights.values.rows()), needed.kernels);
+  small.weights.deviation = Matrix();
+  small.coefficients = selected(model.coefficients, needed.samples, all_of(model.coefficients.cols()));
+  small.kernel_names.clear();
+  small.recipe->terms.clear();
+  for (Index m : needed.kernels) {
+    small.kernel_names.push_back(model.kernel_names[static_cast<std::size_t>(m)]);
+    small.recipe->terms.push_back(model.recipe->terms[static_cast<std::size_t>(m)]);
+  }
+  if (needed.samples.size() != static_cast<std::size_t>(model.coefficients.rows())) {
+    small.recipe->basis = select_samples(model.recipe->basis, needed.samples);
+  }
+  return small;
+}
+
+// Columns of the kernels that were left out are 0.
+void expand_contributions(Predictions& predictions, const std::vector<Index>& kernels, Index total) {
+  for (Matrix& part : predictions.contributions) {
+    Matrix whole(part.rows(), total);
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      std::ranges::copy(part.column(static_cast<Index>(k)), whole.column(kernels[k]).begin());
+    }
+    part = std::move(whole);
+  }
+}
+
+Predictions predict_all(const Model& model, const Dataset& samples, const PredictOptions& options,
+                        const Context& context);
+
+}  // namespace
+
 Predictions predict(const Model& model, const Dataset& samples, const PredictOptions& options,
                     const Context& context) {
   if (!model.recipe) {
     throw InvalidArgument(
         "the model has no recipe for raw samples: it was trained on kernels; give kernels of the new samples");
   }
+  const Needs needed = needs(model);
+  const bool everything = needed.kernels.size() == model.kernel_names.size() &&
+                          static_cast<Index>(needed.samples.size()) == model.coefficients.rows();
+  if (everything) return predict_all(model, samples, options, context);
+  Predictions result = predict_all(reduced(model, needed), samples, options, context);
+  expand_contributions(result, needed.kernels, static_cast<Index>(model.kernel_names.size()));
+  return result;
+}
+
+namespace {
+
+Predictions predict_all(const Model& model, const Dataset& samples, const PredictOptions& options,
+                        const Context& context) {
   // Blocks of rows, so that memory does not grow with the number of samples.
   constexpr Index kBlock = 512;
   Predictions result;
@@ -146,5 +241,7 @@ Predictions predict(const Model& model, const Dataset& samples, const PredictOpt
   }
   return result;
 }
+
+}  // namespace
 
 }  // namespace kloom

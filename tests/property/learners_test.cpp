@@ -153,6 +153,31 @@ TEST(EveryLearner, ContributionsAddUpToTheScore) {
   }
 }
 
+// Raw samples go through the kernels and samples that matter; the scores are those of the whole bank.
+TEST(EveryLearner, PredictsRawSamplesFromWhatTheModelNeeds) {
+  const Problem problem = problem_of("rbf(auto) on all; linear on each");
+  const auto bank = stored(problem, BankKind::automatic);
+  const Dataset fresh = dataset_of(test::normal_matrix(25, 3, 43));
+  for (const Learner& learner : all_learners()) {
+    if (std::ranges::find(learner.tasks, Task::binary) == learner.tasks.end()) continue;
+    SCOPED_TRACE(learner.name);
+    FitResult fit = learner.fit(*bank, problem.targets, {}, {});
+    fit.model.recipe = problem.recipe;
+    PredictOptions options;
+    options.contributions = true;
+    const Predictions whole = predict(fit.model, *problem.fresh, options, {});
+    const Predictions lean = predict(fit.model, fresh, options, {});
+    // The same sums without their zero terms.
+    EXPECT_LE(relative_difference(lean.scores.values(), whole.scores.values()), 1e-12);
+    EXPECT_LE(relative_difference(lean.contributions[0].values(), whole.contributions[0].values()), 1e-12);
+    const Needs needed = needs(fit.model);
+    if (learner.name == "simplemkl") {
+      EXPECT_LT(needed.samples.size(), 200U);
+      EXPECT_LT(needed.kernels.size(), fit.model.kernel_names.size());
+    }
+  }
+}
+
 TEST(EveryLearner, HasACertificateAndADocsPage) {
   const Problem problem = problem_of("rbf(auto) on all");
   const auto bank = stored(problem, BankKind::dense);
