@@ -132,6 +132,7 @@ void show_data(const InfoOptions& options, Session& session) {
   std::map<std::string, Index> counts;
   for (const std::string& label : data.labels) ++counts[label];
   std::vector<std::string> label_texts;
+  label_texts.reserve(counts.size());
   for (const auto& [label, count] : counts) {
     label_texts.push_back(fmt::format("{} {}", label.empty() ? "(none)" : label, count));
   }
