@@ -94,19 +94,27 @@ Index outputs_of(const Targets& targets) {
 void make_bank(const TrainOptions& options, Training& training, Session& session) {
   const Index n = training.input.data.samples;
   const auto p = static_cast<Index>(training.input.recipe.terms.size());
-  const std::size_t working = training.learner->working_memory(n, p, outputs_of(training.targets));
+  const Learner& learner = *training.learner;
   const std::size_t budget = memory_budget(session.context());
+  std::size_t working = learner.working_memory(n, p, outputs_of(training.targets));
+  if (working >= budget && learner.least_memory) {
+    session.console().note(
+        fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a "
+                    "slower way that needs less",
+                    learner.name, format_bytes(working), format_bytes(budget)));
+    working = learner.least_memory(n, p, outputs_of(training.targets));
+  }
   const std::size_t dense =
       static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * static_cast<std::size_t>(p) * sizeof(double);
   session.console().note(
       fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
-                  format_bytes(working), training.learner->name, format_bytes(dense), p, format_bytes(budget)));
+                  format_bytes(working), learner.name, format_bytes(dense), p, format_bytes(budget)));
   if (working >= budget) {
     throw ResourceError(
         fmt::format("{} on {} samples and {} kernels needs {} of working memory, and {} may be used; use fewer "
                     "samples or kernels, or "
                     "raise --memory",
-                    training.learner->name, n, p, format_bytes(working), format_bytes(budget)));
+                    learner.name, n, p, format_bytes(working), format_bytes(budget)));
   }
   training.bank = make_training_bank(training.input, options.kernels, budget - working, session);
   training.memory = working + training.bank->bytes();

@@ -55,12 +55,14 @@ class KernelBank {
   // Σ_p w_p K_p for the given rows; out is cols × rows.size(), column j the combined row rows[j].
   virtual void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const;
   // Σ_p w_p K_p whole: cols × rows, column i the combined row i.
-  [[nodiscard]] virtual Matrix combine(std::span<const double> w) const;
+  [[nodiscard]] Matrix combine(std::span<const double> w) const;
+  // The same, added to `out`, for those who keep the memory.
+  virtual void add_combination(std::span<const double> w, MatrixView out) const;
 
   // K_p v for every kernel p and every column v of V (cols × k). Result (rows·P) × k: column j, read as a
   // rows × P matrix, is [K_1 v_j, …, K_P v_j].
   [[nodiscard]] virtual Matrix apply(ConstMatrixView v) const;
-  // K_p v_p with its own vector for each kernel: V is cols × P, result rows × P.
+  // K_p v_p with its own vector for each kernel: V is cols × P, result rows × P. Kernels with v_p = 0 cost nothing.
   [[nodiscard]] virtual Matrix apply_each(ConstMatrixView v) const;
   // Σ_p K_pᵀ g_p for every column of G, laid out as `apply` returns it: (rows·P) × k. Result cols × k.
   [[nodiscard]] virtual Matrix apply_adjoint(ConstMatrixView g) const;

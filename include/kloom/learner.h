@@ -51,6 +51,8 @@ struct Learner {
   std::function<FitResult(const KernelBank&, const Targets&, const OptionValues&, const Context&)> fit;
   // Bytes of working memory that a fit needs besides the bank, for n samples, p kernels and m outputs.
   std::function<std::size_t(Index n, Index p, Index m)> working_memory;
+  // The same for the slower way that the method takes by itself where that does not fit; empty: there is none.
+  std::function<std::size_t(Index n, Index p, Index m)> least_memory;
 };
 
 [[nodiscard]] std::span<const Learner> all_learners();

@@ -22,6 +22,8 @@ void dscal_(const int*, const double*, double*, const int*);
 void dpotrf_(const char*, const int*, double*, const int*, int*);
 void dpotrs_(const char*, const int*, const int*, const double*, const int*, double*, const int*, int*);
 void dtrtri_(const char*, const char*, const int*, double*, const int*, int*);
+void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*,
+            const double*, const int*, double*, const int*);
 void dtrmm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*,
             const double*, const int*, double*, const int*);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
@@ -151,6 +153,19 @@ void cholesky_solve(ConstMatrixView l, MatrixView x) {
   const int ldb = leading(x.stride);
   int info = 0;
   if (n > 0 && k > 0) dpotrs_(&kLower, &n, &k, l.data, &lda, x.data, &ldb, &info);
+}
+
+void lower_solve(ConstMatrixView l, MatrixView x) {
+  const int n = narrow(l.rows);
+  const int k = narrow(x.cols);
+  const int lda = leading(l.stride);
+  const int ldb = leading(x.stride);
+  const char left = 'L';
+  const char diagonal = 'N';
+  const double one = 1.0;
+  if (n > 0 && k > 0) {
+    dtrsm_(&left, &kLower, &kNone, &diagonal, &n, &k, &one, l.data, &lda, x.data, &ldb);
+  }
 }
 
 // A recursive inverse: [A 0; B C]⁻¹ = [A⁻¹ 0; −C⁻¹BA⁻¹ C⁻¹]. Twice the speed of LAPACK's dtrtri at the sizes

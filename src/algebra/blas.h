@@ -34,6 +34,8 @@ void symmetrise_from_lower(MatrixView a);
 [[nodiscard]] Index cholesky(MatrixView a);
 // x ← (L Lᵀ)⁻¹ x for every column of x, L from `cholesky`.
 void cholesky_solve(ConstMatrixView l, MatrixView x);
+// x ← L⁻¹ x for every column of x.
+void lower_solve(ConstMatrixView l, MatrixView x);
 // L ← L⁻¹ in place, lower triangle; the strict upper triangle is set to 0.
 void invert_lower(MatrixView l);
 // log det(L Lᵀ).

@@ -74,16 +74,19 @@ void KernelBank::combine_rows(std::span<const double> w, std::span<const Index> 
 
 Matrix KernelBank::combine(std::span<const double> w) const {
   Matrix result(cols(), rows());
+  add_combination(w, result.view());
+  return result;
+}
+
+void KernelBank::add_combination(std::span<const double> w, MatrixView out) const {
   const Index nk = block_kernels(*this);
   for_each_block(*this, block_rows(nk), nk, [&](Range kernels, Range block, const double* panel) {
     for (Index p = kernels.begin; p < kernels.end; ++p) {
-      const auto size = static_cast<std::size_t>(block.size() * cols());
-      algebra::axpy(w[static_cast<std::size_t>(p)], {panel, size},
-                    {result.data() + block.begin * cols(), size});
-      panel += size;
+      for (Index i = block.begin; i < block.end; ++i, panel += cols()) {
+        algebra::axpy(w[static_cast<std::size_t>(p)], {panel, static_cast<std::size_t>(cols())}, out.column(i));
+      }
     }
   });
-  return result;
 }
 
 Matrix KernelBank::apply(ConstMatrixView v) const {

@@ -89,13 +89,8 @@ void ConcatBank::combine_rows(std::span<const double> w, std::span<const Index> 
   }
 }
 
-Matrix ConcatBank::combine(std::span<const double> w) const {
-  Matrix result(cols(), rows());
-  for (const BankPart& part : parts_) {
-    const Matrix own = part.bank->combine(weights_of(part, w));
-    algebra::axpy(1.0, own.values(), result.values());
-  }
-  return result;
+void ConcatBank::add_combination(std::span<const double> w, MatrixView out) const {
+  for (const BankPart& part : parts_) part.bank->add_combination(weights_of(part, w), out);
 }
 
 Matrix ConcatBank::apply(ConstMatrixView v) const {

@@ -25,7 +25,7 @@ class ConcatBank final : public KernelBank {
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
   void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const override;
-  [[nodiscard]] Matrix combine(std::span<const double> w) const override;
+  void add_combination(std::span<const double> w, MatrixView out) const override;
   [[nodiscard]] Matrix apply(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_each(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;

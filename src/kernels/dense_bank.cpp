@@ -2,12 +2,14 @@
 #include "kernels/dense_bank.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "algebra/blas.h"
+#include "base/clones.h"
 #include "base/progress.h"
 #include "kloom/error.h"
 
@@ -52,31 +54,125 @@ Matrix DenseBank::diagonal() const {
   return result;
 }
 
-Matrix DenseBank::combine(std::span<const double> w) const {
-  if (store_.f64 == nullptr) return KernelBank::combine(w);
-  verify({0, kernels()});
-  Matrix result(cols(), rows());
+namespace {
+
+// sum += Σ_m w_m rows_m: as many rows in flight as the memory system likes.
+KLOOM_CLONES void add_rows(const std::array<const double*, 4>& rows, const std::array<double, 4>& w, Index n,
+                           double* sum) {
+  const double* a = rows[0];
+  const double* b = rows[1];
+  const double* c = rows[2];
+  const double* d = rows[3];
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) sum[j] += (w[0] * a[j] + w[1] * b[j]) + (w[2] * c[j] + w[3] * d[j]);
+}
+
+}  // namespace
+
+void DenseBank::add_combination(std::span<const double> w, MatrixView out) const {
+  if (store_.f64 == nullptr) return KernelBank::add_combination(w, out);
+  std::vector<Index> used;  // kernels with a weight
+  for (Index p = 0; p < kernels(); ++p) {
+    if (w[static_cast<std::size_t>(p)] == 0.0) continue;
+    verify({p, p + 1});
+    used.push_back(p);
+  }
   const Index size = rows() * cols();
-  // Entries × kernels, as many entries at a time as stay in cache while the kernels go by.
-  constexpr Index kChunk = 4096;
 #pragma omp parallel for schedule(static)
-  for (Index start = 0; start < size; start += kChunk) {
-    const Index n = std::min(kChunk, size - start);
-    double* out = result.data() + start;
-    for (Index p = 0; p < kernels(); ++p) {
-      const double weight = w[static_cast<std::size_t>(p)];
-      if (weight == 0.0) continue;
-      const double* in = store_.f64 + p * size + start;
-      for (Index i = 0; i < n; ++i) out[i] += weight * in[i];
+  for (Index i = 0; i < rows(); ++i) {
+    for (std::size_t k = 0; k < used.size(); k += 4) {
+      std::array<const double*, 4> in{};
+      std::array<double, 4> weights{};
+      for (std::size_t l = 0; l < 4; ++l) {
+        const Index p = used[std::min(k + l, used.size() - 1)];
+        in[l] = store_.f64 + p * size + i * cols();
+        weights[l] = k + l < used.size() ? w[static_cast<std::size_t>(p)] : 0.0;
+      }
+      add_rows(in, weights, cols(), out.column(i).data());
     }
   }
+}
+
+namespace {
+
+// y += K v for a symmetric K of which only the rows' parts right of the diagonal are read. Four rows at a time
+// share the passes over v and y. The pass over the matrix is what it costs, and this halves it.
+template <typename Real>
+[[gnu::always_inline]] inline void add_symmetric(const Real* k, Index n, const double* v, double* y) {
+  Index i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const Real* r0 = k + i * n;
+    const Real* r1 = r0 + n;
+    const Real* r2 = r1 + n;
+    const Real* r3 = r2 + n;
+    for (Index a = i; a < i + 4; ++a) {
+      for (Index b = i; b < i + 4; ++b) y[a] += static_cast<double>(k[a * n + b]) * v[b];
+    }
+    const double v0 = v[i], v1 = v[i + 1], v2 = v[i + 2], v3 = v[i + 3];
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (Index j = i + 4; j < n; ++j) {
+      const double a = r0[j], b = r1[j], c = r2[j], d = r3[j], w = v[j];
+      y[j] += (v0 * a + v1 * b) + (v2 * c + v3 * d);
+      s0 += a * w;
+      s1 += b * w;
+      s2 += c * w;
+      s3 += d * w;
+    }
+    y[i] += s0;
+    y[i + 1] += s1;
+    y[i + 2] += s2;
+    y[i + 3] += s3;
+  }
+  for (Index a = i; a < n; ++a) {
+    for (Index b = i; b < n; ++b) y[a] += static_cast<double>(k[a * n + b]) * v[b];
+  }
+}
+KLOOM_CLONES void symmetric_product(const double* k, Index n, const double* v, double* y) {
+  add_symmetric(k, n, v, y);
+}
+KLOOM_CLONES void symmetric_product(const float* k, Index n, const double* v, double* y) {
+  add_symmetric(k, n, v, y);
+}
+
+bool all_zero(std::span<const double> v) {
+  return std::ranges::all_of(v, [](double value) { return value == 0.0; });
+}
+
+}  // namespace
+
+// K_p v_p, with `vector(p)` the vector of kernel p.
+template <typename VectorOf>
+void DenseBank::symmetric_products(VectorOf vector, double* out) const {
+  const Index n = rows();
+#pragma omp parallel for schedule(dynamic)
+  for (Index p = 0; p < kernels(); ++p) {
+    const std::span<const double> v = vector(p);
+    if (all_zero(v)) continue;
+    if (store_.f64 != nullptr) {
+      symmetric_product(store_.f64 + p * n * n, n, v.data(), out + p * n);
+    } else {
+      symmetric_product(store_.f32 + p * n * n, n, v.data(), out + p * n);
+    }
+  }
+}
+
+Matrix DenseBank::apply_each(ConstMatrixView v) const {
+  if (!symmetric()) return KernelBank::apply_each(v);
+  verify({0, kernels()});
+  Matrix result(rows(), kernels());
+  symmetric_products([&](Index p) { return v.column(p); }, result.data());
   return result;
 }
 
 Matrix DenseBank::apply(ConstMatrixView v) const {
-  if (store_.f64 == nullptr) return KernelBank::apply(v);
   verify({0, kernels()});
   Matrix result(rows() * kernels(), v.cols);
+  if (symmetric() && v.cols == 1) {
+    symmetric_products([&](Index) { return v.column(0); }, result.data());
+    return result;
+  }
+  if (store_.f64 == nullptr) return KernelBank::apply(v);
   if (v.cols == 1) {
     algebra::gemv(Op::transpose, 1.0, stack(), v.column(0), 0.0, result.column(0));
   } else {

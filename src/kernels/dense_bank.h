@@ -31,13 +31,16 @@ class DenseBank final : public KernelBank {
   [[nodiscard]] std::size_t bytes() const override { return store_.bytes; }
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
-  [[nodiscard]] Matrix combine(std::span<const double> w) const override;
+  void add_combination(std::span<const double> w, MatrixView out) const override;
   [[nodiscard]] Matrix apply(ConstMatrixView v) const override;
+  [[nodiscard]] Matrix apply_each(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix gram() const override;
 
  private:
   void verify(Range kernels) const;
+  template <typename VectorOf>
+  void symmetric_products(VectorOf vector, double* out) const;
   // All kernels as one cols × (rows·P) matrix: the passes over the bank are single BLAS calls on it.
   [[nodiscard]] ConstMatrixView stack() const { return {store_.f64, cols(), rows() * kernels(), cols()}; }
 

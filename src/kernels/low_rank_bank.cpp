@@ -77,7 +77,7 @@ Matrix LowRankBank::diagonal() const {
   return result;
 }
 
-Matrix LowRankBank::combine(std::span<const double> w) const {
+void LowRankBank::add_combination(std::span<const double> w, MatrixView out) const {
   // Σ_p w_p L_p L_pᵀ = (L diag(w)) Lᵀ, one product.
   Matrix weighted = factors_;
   for (Index p = 0; p < kernels(); ++p) {
@@ -85,9 +85,7 @@ Matrix LowRankBank::combine(std::span<const double> w) const {
     algebra::scale(w[static_cast<std::size_t>(p)],
                    {part.data, static_cast<std::size_t>(part.rows * part.cols)});
   }
-  Matrix result(cols(), rows());
-  algebra::gemm(Op::none, Op::transpose, 1.0, factors_.view(), weighted.view(), 0.0, result.view());
-  return result;
+  algebra::gemm(Op::none, Op::transpose, 1.0, factors_.view(), weighted.view(), 1.0, out);
 }
 
 Matrix LowRankBank::apply(ConstMatrixView v) const {

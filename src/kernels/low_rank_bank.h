@@ -30,7 +30,7 @@ class LowRankBank final : public KernelBank {
   }
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
-  [[nodiscard]] Matrix combine(std::span<const double> w) const override;
+  void add_combination(std::span<const double> w, MatrixView out) const override;
   [[nodiscard]] Matrix apply(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;

@@ -165,12 +165,14 @@ void RbfFamilyBank::combine_rows(std::span<const double> w, std::span<const Inde
   }
 }
 
-Matrix RbfFamilyBank::combine(std::span<const double> w) const {
+void RbfFamilyBank::add_combination(std::span<const double> w, MatrixView out) const {
   const Vector coefficients = table_.combined(scaled(w));
-  Matrix result(cols(), rows());
 #pragma omp parallel for schedule(static)
-  for (Index k = 0; k < result.size(); ++k) result.data()[k] = table_.evaluate(coefficients, t_->data()[k]);
-  return result;
+  for (Index i = 0; i < rows(); ++i) {
+    const double* t = t_->data() + i * cols();
+    double* sum = out.column(i).data();
+    for (Index j = 0; j < cols(); ++j) sum[j] += table_.evaluate(coefficients, t[j]);
+  }
 }
 
 Matrix RbfFamilyBank::quadratic_forms(ConstMatrixView c) const {

@@ -61,7 +61,7 @@ class RbfFamilyBank final : public KernelBank {
   [[nodiscard]] std::size_t bytes() const override;
   void panels(Range kernels, Range rows, double* out) const override;
   void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const override;
-  [[nodiscard]] Matrix combine(std::span<const double> w) const override;
+  void add_combination(std::span<const double> w, MatrixView out) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
 
  private:

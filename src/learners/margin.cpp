@@ -146,21 +146,42 @@ Vector scores_of(const KernelBank& bank, const MarginSolution& solution) {
   return scores;
 }
 
+// A solution as the start for another price: the dual variables grow with their boxes, so they stay feasible
+// and those at a bound stay there.
+MarginStart continued(const MarginSolution& solution, double ratio) {
+  MarginStart start(solution.theta, solution.alpha);
+  algebra::scale(ratio, start.alpha);
+  return start;
+}
+
+// Everything learned at one price C. A path goes from one to the next by warm starts.
+struct PathPoint {
+  double price = 0.0;
+  double error = std::numeric_limits<double>::quiet_NaN();  // held out, if asked for
+  std::vector<MarginSolution> solutions;                    // one per output
+  std::vector<std::vector<MarginSolution>> without_fold;    // per output and fold, if asked for
+};
+
 class Fitter {
  public:
   Fitter(MarginMethod method, const KernelBank& bank, const MarginOptions& options, const Context& context)
       : method_(method), bank_(bank), options_(options), context_(context) {}
 
-  // Chooses C if asked, then learns all outputs.
+  // Follows the path over C if asked, else takes the one C; learns all outputs.
   FitResult fit(const Targets& targets);
 
  private:
   [[nodiscard]] MarginSettings settings() const;
-  [[nodiscard]] MarginSolution solve(const MarginTask& task, const Vector& start);
   [[nodiscard]] Vector start() const;
-  [[nodiscard]] double held_out_error(const std::vector<Output>& outputs, const Targets& targets, double c);
-  [[nodiscard]] double choose_price(const std::vector<Output>& outputs, const Targets& targets, Report& report);
-  [[nodiscard]] Index best_single(const Output& output, double c);
+  [[nodiscard]] PathPoint at_price(const std::vector<Output>& outputs, double c, const PathPoint* before);
+  [[nodiscard]] PathPoint along_path(const std::vector<Output>& outputs, Report& report);
+  [[nodiscard]] std::vector<MarginSolution> solve_folds(const Output& output, double c,
+                                                        const std::vector<MarginStart>& from);
+  [[nodiscard]] double held_out_error(const Output& output, const std::vector<MarginSolution>& solutions) const;
+  [[nodiscard]] std::vector<MarginStart> fold_starts(const PathPoint* before, std::size_t output,
+                                                     double c) const;
+  [[nodiscard]] Index best_single(const Output& output, double c, std::vector<MarginStart> from,
+                                  std::vector<MarginSolution>* best_folds);
   [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution);
   void fill(Model& model, const Targets& targets, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
@@ -189,11 +210,7 @@ MarginSettings Fitter::settings() const {
 }
 
 Vector Fitter::start() const {
-  return uniform_weights(bank_.kernels(), method_ == MarginMethod::lp_mkl ? options_.norm : 1.0);
-}
-
-MarginSolution Fitter::solve(const MarginTask& task, const Vector& start) {
-  return solve_margin_mkl(bank_, task, settings(), start, context_);
+  return start_weights(bank_.kernels(), settings().rule, settings().norm);
 }
 
 Vector only(Index kernels, Index one) {
@@ -216,67 +233,124 @@ double sample_error(const MarginTask& task, std::size_t i, double score) {
   return task.y[i] * score > 0.0 ? 0.0 : 1.0;
 }
 
-// Weighted held-out error of every output; classes are judged output by output.
-double Fitter::held_out_error(const std::vector<Output>& outputs, const Targets& /*targets*/, double c) {
-  double error = 0.0;
-  double total = 0.0;
-  for (const Output& output : outputs) {
-    const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
-    const MarginTask task = with_price(output.task, c);
-    for (Index fold = 0; fold < options_.folds; ++fold) {
-      const MarginSolution solution = solve(without_fold(task, folds, fold), start());
-      const Vector scores = scores_of(bank_, solution);
-      for (std::size_t i = 0; i < scores.size(); ++i) {
-        if (folds[i] != fold) continue;
-        error += output.task.box[i] * sample_error(task, i, scores[i]);
-        total += output.task.box[i];
-      }
-    }
-  }
-  return total > 0.0 ? error / total : 0.0;
-}
-
-double Fitter::choose_price(const std::vector<Output>& outputs, const Targets& targets, Report& report) {
-  if (options_.C_grid.empty()) return options_.C;
-  double best = options_.C;
-  double lowest = std::numeric_limits<double>::infinity();
-  Report::Table path{"cross-validation of C",
-                     {"C", outputs.front().task.regression ? "mean squared error" : "error rate"},
-                     {}};
-  for (double c : parse_range(options_.C_grid, -1, 0.0)) {
-    if (!(c > 0.0)) throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", c));
-    const double error = held_out_error(outputs, targets, c);
-    path.rows.push_back({c, error});
-    // Of equal errors the smallest C: the simplest model.
-    if (error < lowest) {
-      lowest = error;
-      best = c;
-    }
-  }
-  report.tables.push_back(std::move(path));
-  return best;
-}
-
-// The kernel with the lowest held-out error; of equal ones the first.
-Index Fitter::best_single(const Output& output, double c) {
+std::vector<MarginSolution> Fitter::solve_folds(const Output& output, double c,
+                                                const std::vector<MarginStart>& from) {
   const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
   const MarginTask task = with_price(output.task, c);
+  std::vector<MarginSolution> solutions;
+  for (Index fold = 0; fold < options_.folds; ++fold) {
+    solutions.push_back(
+        solve_margin_mkl(bank_, without_fold(task, folds, fold), settings(), from[at(fold)], context_));
+  }
+  return solutions;
+}
+
+// Weighted sum of the errors on held-out samples.
+double Fitter::held_out_error(const Output& output, const std::vector<MarginSolution>& solutions) const {
+  const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
+  double error = 0.0;
+  for (std::size_t fold = 0; fold < solutions.size(); ++fold) {
+    const Vector scores = scores_of(bank_, solutions[fold]);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (at(folds[i]) == fold) error += output.task.box[i] * sample_error(output.task, i, scores[i]);
+    }
+  }
+  return error;
+}
+
+std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, std::size_t output, double c) const {
+  std::vector<MarginStart> starts(at(options_.folds), MarginStart(start()));
+  if (before == nullptr || before->without_fold.empty()) return starts;
+  for (std::size_t fold = 0; fold < starts.size(); ++fold) {
+    starts[fold] = continued(before->without_fold[output][fold], c / before->price);
+  }
+  return starts;
+}
+
+// The kernel with the lowest held-out error; of equal ones the first. Dual variables pass from one kernel to
+// the next as a start.
+Index Fitter::best_single(const Output& output, double c, std::vector<MarginStart> from,
+                          std::vector<MarginSolution>* best_folds) {
   Index best = 0;
   double lowest = std::numeric_limits<double>::infinity();
   for (Index m = 0; m < bank_.kernels(); ++m) {
-    double error = 0.0;
-    for (Index fold = 0; fold < options_.folds; ++fold) {
-      const MarginSolution solution = solve(without_fold(task, folds, fold), only(bank_.kernels(), m));
-      const Vector scores = scores_of(bank_, solution);
-      for (std::size_t i = 0; i < scores.size(); ++i) {
-        if (folds[i] == fold) error += output.task.box[i] * sample_error(task, i, scores[i]);
-      }
-    }
+    for (MarginStart& start : from) start.theta = only(bank_.kernels(), m);
+    std::vector<MarginSolution> folds = solve_folds(output, c, from);
+    for (std::size_t fold = 0; fold < from.size(); ++fold) from[fold].alpha = folds[fold].alpha;
+    const double error = held_out_error(output, folds);
     if (error < lowest) {
       lowest = error;
       best = m;
+      *best_folds = std::move(folds);
     }
   }
+  return best;
+}
+
+// `before`: the point of another price, to start from.
+PathPoint Fitter::at_price(const std::vector<Output>& outputs, double c, const PathPoint* before) {
+  PathPoint point;
+  point.price = c;
+  const bool judge = !options_.C_grid.empty();
+  double error = 0.0;
+  double total = 0.0;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const Output& output = outputs[k];
+    MarginStart from =
+        before != nullptr ? continued(before->solutions[k], c / before->price) : MarginStart(start());
+    std::vector<MarginSolution> folds;
+    if (method_ == MarginMethod::single) {
+      from.theta = only(bank_.kernels(), best_single(output, c, fold_starts(before, k, c), &folds));
+    } else if (judge) {
+      folds = solve_folds(output, c, fold_starts(before, k, c));
+    }
+    point.solutions.push_back(
+        solve_margin_mkl(bank_, with_price(output.task, c), settings(), std::move(from), context_));
+    if (!judge) continue;
+    error += held_out_error(output, folds);
+    total += std::accumulate(output.task.box.begin(), output.task.box.end(), 0.0);
+    point.without_fold.push_back(std::move(folds));
+  }
+  if (judge) point.error = total > 0.0 ? error / total : 0.0;
+  return point;
+}
+
+double count_nonzero(const Vector& values) {
+  return static_cast<double>(std::ranges::count_if(values, [](double value) { return value != 0.0; }));
+}
+
+// A row of the path's table: C, held-out error, then means over the outputs.
+Vector path_row(const PathPoint& point) {
+  double kernels = 0.0;
+  double supports = 0.0;
+  double gap = 0.0;
+  for (const MarginSolution& s : point.solutions) {
+    kernels += count_nonzero(s.theta) / static_cast<double>(point.solutions.size());
+    supports += count_nonzero(s.coefficients) / static_cast<double>(point.solutions.size());
+    gap = std::max(gap, s.gap());
+  }
+  return {point.price, point.error, kernels, supports, gap};
+}
+
+// The point with the lowest held-out error; of equal ones the smallest C, the simplest model.
+PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report) {
+  std::vector<double> prices = parse_range(options_.C_grid, -1, 0.0);
+  std::ranges::sort(prices);
+  if (!(prices.front() > 0.0)) {
+    throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", prices.front()));
+  }
+  Report::Table table{"cross-validation of C",
+                      {"C", outputs.front().task.regression ? "mean squared error" : "error rate", "kernels",
+                       "support vectors", "gap"},
+                      {}};
+  PathPoint best;
+  PathPoint last;
+  for (std::size_t k = 0; k < prices.size(); ++k) {
+    last = at_price(outputs, prices[k], k > 0 ? &last : nullptr);
+    table.rows.push_back(path_row(last));
+    if (k == 0 || last.error < best.error) best = last;
+  }
+  report.tables.push_back(std::move(table));
   return best;
 }
 
@@ -349,22 +423,18 @@ FitResult Fitter::fit(const Targets& targets) {
   MarginPart& part = *model.margin;
   const std::vector<Output> outputs = outputs_of(targets, options_, part);
   ProgressMeter clock(context_, info(method_).name);
-  const double c = choose_price(outputs, targets, result.report);
-  if (!options_.C_grid.empty()) result.report.seconds.emplace_back("choice of C", clock.seconds());
   part.regression = outputs.front().task.regression;
   part.epsilon = part.regression ? options_.epsilon : 0.0;
   part.norm = settings().rule == WeightRule::fixed ? 0.0 : settings().norm;
   part.box = Matrix(bank_.rows(), static_cast<Index>(outputs.size()));
-  const double before = clock.seconds();
-  std::vector<MarginSolution> solutions;
-  for (const Output& output : outputs) {
-    const MarginTask task = with_price(output.task, c);
-    std::ranges::copy(task.box, part.box.column(static_cast<Index>(solutions.size())).begin());
-    const Vector from =
-        method_ == MarginMethod::single ? only(bank_.kernels(), best_single(output, c)) : start();
-    solutions.push_back(solve(task, from));
+  const PathPoint point =
+      options_.C_grid.empty() ? at_price(outputs, options_.C, nullptr) : along_path(outputs, result.report);
+  const double c = point.price;
+  const std::vector<MarginSolution>& solutions = point.solutions;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    std::ranges::copy(with_price(outputs[k].task, c).box, part.box.column(static_cast<Index>(k)).begin());
   }
-  result.report.seconds.emplace_back("training", clock.seconds() - before);
+  result.report.seconds.emplace_back("training", clock.seconds());
   if (options_.probability && !part.regression) {
     const double fitted = clock.seconds();
     part.platt = Matrix(static_cast<Index>(outputs.size()), 2);
@@ -381,9 +451,9 @@ FitResult Fitter::fit(const Targets& targets) {
   return result;
 }
 
-std::size_t working_memory(Index n, Index p, Index outputs) {
-  // The combined kernel, its compact copy, the kernels' outputs, box and coefficients.
-  return static_cast<std::size_t>(2 * n * n + 3 * n * p + p * p + 2 * n * outputs) * sizeof(double);
+// The solver's, and box and coefficients of all outputs.
+std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
+  return margin_memory(n, p, whole_kernel) + static_cast<std::size_t>(2 * n * outputs) * sizeof(double);
 }
 
 }  // namespace
@@ -450,7 +520,7 @@ FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets&
   for (const auto& [name, value] : option_texts(margin_option_table(method), options))
     report.options.emplace(name, value);
   report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
+      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
   report.threads = threads.threads();
   report.seed = context.seed;
   return result;
@@ -468,7 +538,8 @@ Learner margin_learner(MarginMethod method) {
     const std::string name = info(method).name;
     return fit_margin(method, bank, targets, parse_options(margin_option_table(method), values, name), context);
   };
-  learner.working_memory = working_memory;
+  learner.working_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, true); };
+  learner.least_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, false); };
   return learner;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::learners {
 
@@ -65,7 +67,8 @@ struct Point {
   double bias = 0.0;
   double primal = 0.0;
   double dual = 0.0;
-  bool settled = true;  // the SVM reached its tolerance
+  bool settled = true;   // the SVM reached its tolerance
+  bool complete = true;  // q and outputs are known of every kernel, not only of those watched
 };
 
 class Solver {
@@ -75,22 +78,39 @@ class Solver {
         task_(task),
         settings_(settings),
         problem_(svm_problem(task)),
-        meter_(context, settings.stage) {
-    // The SVM's own gap must be a fraction of the gap asked for; its violation is in units of the labels.
-    svm_.tolerance = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
+        meter_(context, settings.stage),
+        watched_(at(bank.kernels()), true) {
+    // The SVM's own gap must be a fraction of the gap asked for; its violation is in units of the labels. Far
+    // from there less will do.
+    finest_ = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
+    svm_.tolerance = settings.rule == WeightRule::second_order ? 1e-2 : finest_;
     svm_.iterations = std::max<Index>(1'000'000, 2000 * problem_.variables());
+    const std::size_t budget = memory_budget(context);
+    // Free memory is what the bank has left; a budget that was given is for the bank as well.
+    const std::size_t taken = context.memory_budget != 0 ? bank.bytes() : 0;
+    const std::size_t left = budget - std::min(budget, taken);
+    const std::size_t least = margin_memory(bank.rows(), bank.kernels(), false);
+    if (margin_memory(bank.rows(), bank.kernels(), true) > left) {
+      cache_bytes_ = std::max<std::size_t>(1, left - std::min(left, least));
+      diagonals_ = bank.diagonal();
+    }
   }
 
-  MarginSolution solve(Vector start);
+  MarginSolution solve(MarginStart start);
 
  private:
+  void combine(const Vector& theta);
   [[nodiscard]] Point evaluate(Vector theta, const Vector& warm);
+  void choose_watched(const Point& point);
+  void complete(Point& point) const;
+  void fill_outputs(Point& point, const std::vector<bool>& kernels) const;
   void fill_objectives(Point& point) const;
   [[nodiscard]] double dual_penalty(const Vector& q) const;
   [[nodiscard]] Vector norm_update(const Point& point) const;
   [[nodiscard]] Point second_order_step(const Point& point);
   [[nodiscard]] Point reduced_gradient_step(const Point& point);
-  [[nodiscard]] Matrix curvature(const Point& point) const;
+  [[nodiscard]] Matrix curvature(const Point& point);
+  [[nodiscard]] Matrix free_kernel(const std::vector<Index>& free);
   [[nodiscard]] Point next(const Point& point);
 
   const KernelBank& bank_;
@@ -98,27 +118,82 @@ class Solver {
   const MarginSettings& settings_;
   SvmProblem problem_;
   SvmOptions svm_;
+  double finest_ = 0.0;  // violation of the last SVMs
   ProgressMeter meter_;
+  std::vector<bool> watched_;                  // kernels whose outputs are computed at every point
+  std::size_t cache_bytes_ = 0;                // > 0: rows of the combined kernel are computed when asked for
+  Matrix diagonals_;                           // of all kernels, for that case
+  Matrix kernel_;                              // otherwise all of it is here
+  std::unique_ptr<solvers::KernelRows> rows_;  // of the combined kernel at the θ looked at last
 };
+
+void Solver::combine(const Vector& theta) {
+  rows_.reset();
+  if (cache_bytes_ == 0) {
+    if (kernel_.empty()) kernel_ = Matrix(bank_.cols(), bank_.rows());
+    std::ranges::fill(kernel_.values(), 0.0);
+    bank_.add_combination(theta, kernel_.view());
+    rows_ = std::make_unique<MatrixRows>(kernel_.view());
+    return;
+  }
+  Vector diagonal(at(bank_.rows()));
+  algebra::gemv(Op::none, 1.0, diagonals_.view(), theta, 0.0, diagonal);
+  const auto compute = [this, theta](Index i, double* out) {
+    bank_.combine_rows(theta, {&i, 1}, {out, bank_.cols(), 1, bank_.cols()});
+  };
+  rows_ = std::make_unique<solvers::CachedRows>(std::move(diagonal), compute, cache_bytes_);
+}
 
 Point Solver::evaluate(Vector theta, const Vector& warm) {
   Point point;
   point.theta = std::move(theta);
-  const Matrix kernel = bank_.combine(point.theta);
-  MatrixRows rows(kernel.view());
-  SvmSolution solution = solve_svm(problem_, rows, svm_, warm);
+  combine(point.theta);
+  SvmSolution solution = solve_svm(problem_, *rows_, svm_, warm);
   point.settled = solution.converged;
   point.alpha = std::move(solution.alpha);
   point.bias = solution.bias;
   point.coefficients = coefficients_of(task_, problem_, point.alpha);
-  const Matrix applied = bank_.apply(as_column(point.coefficients));
+  point.q.resize(at(bank_.kernels()));
   point.outputs = Matrix(bank_.rows(), bank_.kernels());
-  std::ranges::copy(applied.values(), point.outputs.values().begin());
-  for (Index m = 0; m < bank_.kernels(); ++m) {
-    point.q.push_back(std::max(0.0, algebra::dot(point.outputs.column(m), point.coefficients)));
-  }
+  point.complete = std::ranges::find(watched_, false) == watched_.end();
+  fill_outputs(point, watched_);
   fill_objectives(point);
   return point;
+}
+
+// Outputs and q of the kernels asked for.
+void Solver::fill_outputs(Point& point, const std::vector<bool>& kernels) const {
+  Matrix own(bank_.cols(), bank_.kernels());
+  for (Index m = 0; m < bank_.kernels(); ++m) {
+    if (kernels[at(m)]) std::ranges::copy(point.coefficients, own.column(m).begin());
+  }
+  const Matrix outputs = bank_.apply_each(own.view());
+  for (Index m = 0; m < bank_.kernels(); ++m) {
+    if (!kernels[at(m)]) continue;
+    std::ranges::copy(outputs.column(m), point.outputs.column(m).begin());
+    point.q[at(m)] = std::max(0.0, algebra::dot(outputs.column(m), point.coefficients));
+  }
+}
+
+// A kernel without weight whose q is far below the largest will not come in soon (ℓ1 gives weight to the
+// largest only). Until the others have converged it is left out of the passes over the bank; then all are
+// looked at.
+void Solver::choose_watched(const Point& point) {
+  constexpr double kFar = 0.7;
+  if (settings_.rule != WeightRule::second_order || !point.complete) return;
+  const double largest = *std::ranges::max_element(point.q);
+  for (std::size_t m = 0; m < watched_.size(); ++m) {
+    watched_[m] = point.theta[m] > 0.0 || point.q[m] >= kFar * largest;
+  }
+}
+
+void Solver::complete(Point& point) const {
+  if (point.complete) return;
+  std::vector<bool> rest = watched_;
+  rest.flip();
+  fill_outputs(point, rest);
+  point.complete = true;
+  fill_objectives(point);
 }
 
 // ½ of the norm dual to p of q: what the dual subtracts.
@@ -160,41 +235,53 @@ Vector Solver::norm_update(const Point& point) const {
   return theta;
 }
 
-// Hessian of J: V^T B V, V the kernels' outputs at the free support vectors F and B the inverse of K_FF(θ) on
-// the subspace that keeps the bias equation, from α_F's dependence on θ while the free set stays.
-Matrix Solver::curvature(const Point& point) const {
+// Hessian of J: Vᵀ B V, V the kernels' outputs at the free support vectors F and B the inverse of K_FF(θ) on
+// the subspace that keeps the bias equation, from α_F's dependence on θ while the free set stays. Kernels that
+// are not watched have rows and columns of 0.
+Matrix Solver::curvature(const Point& point) {
   std::vector<Index> free;  // samples with a free variable
   for (std::size_t k = 0; k < point.alpha.size(); ++k) {
     if (point.alpha[k] > 0.0 && point.alpha[k] < problem_.box[k])
       free.push_back(problem_.row_of(static_cast<Index>(k)));
   }
-  const Index p = bank_.kernels();
-  const auto f = static_cast<Index>(free.size());
-  Matrix hessian(p, p);
-  if (f == 0) return hessian;
-  Matrix right(f, p + 1, 1.0);  // [V 1]
-  for (Index m = 0; m < p; ++m) {
-    for (Index k = 0; k < f; ++k) right(k, m) = point.outputs(free[at(k)], m);
+  std::vector<Index> watched;
+  for (Index m = 0; m < bank_.kernels(); ++m) {
+    if (watched_[at(m)]) watched.push_back(m);
   }
-  Matrix rows(bank_.cols(), f);
-  bank_.combine_rows(point.theta, free, rows.view());
+  Matrix hessian(bank_.kernels(), bank_.kernels());
+  if (free.empty()) return hessian;
+  Matrix factor = free_kernel(free);
+  if (algebra::cholesky(factor.view()) != 0) return hessian;
+  const auto f = static_cast<Index>(free.size());
+  const auto p = static_cast<Index>(watched.size());
+  Matrix right(f, p + 1, 1.0);  // L⁻¹ [V 1]
+  for (Index m = 0; m < p; ++m) {
+    for (Index k = 0; k < f; ++k) right(k, m) = point.outputs(free[at(k)], watched[at(m)]);
+  }
+  algebra::lower_solve(factor.view(), right.view());
+  Matrix products(p + 1, p + 1);  // [V 1]ᵀ K⁻¹ [V 1]
+  algebra::syrk(Op::transpose, 1.0, right.view(), 0.0, products.view());
+  for (Index m = 0; m < p; ++m) {
+    for (Index l = 0; l < p; ++l) {
+      hessian(watched[at(l)], watched[at(m)]) =
+          products(l, m) - products(l, p) * products(m, p) / products(p, p);
+    }
+  }
+  return hessian;
+}
+
+// The combined kernel among the free samples, with a trace of a ridge for samples that are there twice.
+Matrix Solver::free_kernel(const std::vector<Index>& free) {
+  const auto f = static_cast<Index>(free.size());
   Matrix kernel(f, f);
   double trace = 0.0;
   for (Index k = 0; k < f; ++k) {
-    for (Index l = 0; l < f; ++l) kernel(l, k) = rows(free[at(l)], k);
+    const double* row = rows_->row(free[at(k)]);
+    for (Index l = k; l < f; ++l) kernel(l, k) = row[free[at(l)]];
     trace += kernel(k, k);
   }
   for (Index k = 0; k < f; ++k) kernel(k, k) += 1e-10 * trace / static_cast<double>(f) + 1e-300;
-  if (algebra::cholesky(kernel.view()) != 0) return hessian;
-  Matrix solved = right;
-  algebra::cholesky_solve(kernel.view(), solved.view());
-  Matrix products(p + 1, p + 1);  // [V 1]ᵀ K⁻¹ [V 1]
-  algebra::gemm(Op::transpose, Op::none, 1.0, right.view(), solved.view(), 0.0, products.view());
-  for (Index m = 0; m < p; ++m) {
-    for (Index l = 0; l < p; ++l)
-      hessian(l, m) = products(l, m) - products(l, p) * products(m, p) / products(p, p);
-  }
-  return hessian;
+  return kernel;
 }
 
 // Newton on the simplex: minimise the quadratic model of J over it, which is an SVM-like problem itself (one
@@ -280,14 +367,20 @@ Point Solver::next(const Point& point) {
   return evaluate(point.theta, point.alpha);
 }
 
-MarginSolution Solver::solve(Vector start) {
+double relative_gap(const Point& point) {
+  return (point.primal - point.dual) / std::max(std::abs(point.primal), 1e-300);
+}
+
+MarginSolution Solver::solve(MarginStart start) {
   MarginSolution solution;
-  Point point = evaluate(std::move(start), {});
-  double dual = point.dual;  // the best of all duals bounds every primal
+  Point point = evaluate(std::move(start.theta), start.alpha);
   solution.status = Status::iteration_limit;
   for (Index iteration = 1; iteration <= settings_.iterations; ++iteration) {
-    dual = std::max(dual, point.dual);
-    const double gap = (point.primal - point.dual) / std::max(std::abs(point.primal), 1e-300);
+    double gap = relative_gap(point);
+    if (gap <= settings_.tolerance) {
+      complete(point);
+      gap = relative_gap(point);
+    }
     solution.iterations = iteration;
     solution.trace.push_back({iteration, point.primal, meter_.seconds()});
     if (!std::isfinite(gap)) {
@@ -304,6 +397,8 @@ MarginSolution Solver::solve(Vector start) {
     }
     if (!point.settled) break;
     if (settings_.rule == WeightRule::fixed) svm_.tolerance *= 0.1;
+    choose_watched(point);
+    svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
     // No more to be had at this precision of the inner SVM: sharpen it.
     if (candidate.primal >= point.primal * (1.0 - 1e-15)) {
@@ -312,7 +407,9 @@ MarginSolution Solver::solve(Vector start) {
     }
     point = std::move(candidate);
   }
+  complete(point);
   solution.theta = point.theta;
+  solution.alpha = point.alpha;
   solution.coefficients = point.coefficients;
   solution.bias = point.bias;
   solution.primal = point.primal;
@@ -327,8 +424,23 @@ Vector uniform_weights(Index kernels, double norm) {
   return Vector(at(kernels), size);
 }
 
+Vector start_weights(Index kernels, WeightRule rule, double norm) {
+  if (rule != WeightRule::second_order) return uniform_weights(kernels, norm);
+  const Index few = std::min(kernels, std::max<Index>(8, kernels / 8));
+  Vector theta(at(kernels));
+  for (Index k = 0; k < few; ++k) theta[at((2 * k + 1) * kernels / (2 * few))] = 1.0 / static_cast<double>(few);
+  return theta;
+}
+
+std::size_t margin_memory(Index n, Index p, bool whole_kernel) {
+  // Outputs of all kernels at two points and their Hessian; then the combined kernel and the part of it that
+  // shrinking copies, or a few rows.
+  const Index kernel = whole_kernel ? 2 * n * n : std::min<Index>(n, 64) * n + n * p;
+  return static_cast<std::size_t>(3 * n * p + p * p + kernel) * sizeof(double);
+}
+
 MarginSolution solve_margin_mkl(const KernelBank& bank, const MarginTask& task, const MarginSettings& settings,
-                                Vector start, const Context& context) {
+                                MarginStart start, const Context& context) {
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   return Solver(bank, task, settings, context).solve(std::move(start));

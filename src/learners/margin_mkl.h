@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "kloom/bank.h"
 #include "kloom/context.h"
@@ -45,8 +46,18 @@ struct MarginSettings {
   std::string stage = "mkl";  // for progress
 };
 
+// Where to begin: kernel weights (their norm must be 1 for the rule; usually uniform) and, from a solution of
+// the same samples with boxes no larger, the dual variables.
+struct MarginStart {
+  MarginStart(Vector weights, Vector variables = {})  // NOLINT: weights alone are a start
+      : theta(std::move(weights)), alpha(std::move(variables)) {}
+  Vector theta;
+  Vector alpha;
+};
+
 struct MarginSolution {
   Vector theta;
+  Vector alpha;         // dual variables, to go on from
   Vector coefficients;  // y_i α_i, or α_i − α_i* in regression
   double bias = 0.0;
   double primal = 0.0;
@@ -57,12 +68,18 @@ struct MarginSolution {
   [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
 };
 
-// `start`: kernel weights to begin with (their norm must be 1 for the rule), usually uniform.
 [[nodiscard]] MarginSolution solve_margin_mkl(const KernelBank& bank, const MarginTask& task,
-                                              const MarginSettings& settings, Vector start,
+                                              const MarginSettings& settings, MarginStart start,
                                               const Context& context);
+
+// Bytes that a solution needs besides the bank: with the combined kernel in memory, or with rows of it computed
+// when they are needed (which is done where the former does not fit the budget).
+[[nodiscard]] std::size_t margin_memory(Index n, Index p, bool whole_kernel);
 
 // Weights of equal size with ‖θ‖_p = 1.
 [[nodiscard]] Vector uniform_weights(Index kernels, double norm);
+// Where each rule begins: with equal weights; second order, which sees at once how every other kernel would
+// change the objective, with an eighth of the kernels, since each of them costs a pass over its entries.
+[[nodiscard]] Vector start_weights(Index kernels, WeightRule rule, double norm);
 
 }  // namespace kloom::learners

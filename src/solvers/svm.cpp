@@ -6,16 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/clones.h"
 #include "kloom/error.h"
-
-// The three loops over all variables are compiled for several instruction sets; the loader takes the widest
-// that the processor has. Sanitizers and clang 14 do without.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define KLOOM_CLONES [[gnu::target_clones("avx512f", "avx2", "default")]]
-#else
-#define KLOOM_CLONES
-#endif
 
 namespace kloom::solvers {
 namespace {
@@ -158,7 +150,7 @@ class Smo {
   Smo(const SvmProblem& problem, KernelRows& kernel, const SvmOptions& options, std::span<const double> start)
       : problem_(problem), kernel_(kernel), options_(options), alpha_(start.begin(), start.end()) {
     alpha_.resize(problem.y.size(), 0.0);
-    direct_ = problem.sample.empty() && dynamic_cast<MatrixRows*>(&kernel) != nullptr;
+    direct_ = problem.sample.empty();
   }
 
   SvmSolution solve();
@@ -299,7 +291,7 @@ bool Smo::descend(Working& w, double tolerance, bool may_shrink) {
     put_back(w);
     for (Index k = 0; k < w.size(); ++k) v_[at(w.index[at(k)])] = w.v[at(k)];
     for (Index& k : active) k = w.index[at(k)];
-    Working smaller = subset(std::move(active), true);
+    Working smaller = subset(std::move(active), kernel_.in_memory());
     const bool done = descend(smaller, tolerance, true);
     put_back(smaller);
     for (Index k = 0; k < w.size(); ++k) w.alpha[at(k)] = alpha_[at(w.index[at(k)])];

@@ -23,10 +23,12 @@
 
 namespace kloom::solvers {
 
-// Kernel matrix by rows. A row stays valid until the next call.
+// Kernel matrix by rows. A row stays valid until the call after the next.
 class KernelRows {
  public:
   virtual ~KernelRows() = default;
+  // A row costs nothing, so parts of the matrix may be copied together.
+  [[nodiscard]] virtual bool in_memory() const { return false; }
   [[nodiscard]] virtual Index size() const = 0;
   [[nodiscard]] virtual const double* row(Index i) = 0;
   [[nodiscard]] virtual double diagonal(Index i) const = 0;
@@ -36,6 +38,7 @@ class KernelRows {
 class MatrixRows final : public KernelRows {
  public:
   explicit MatrixRows(ConstMatrixView kernel) : kernel_(kernel) {}
+  [[nodiscard]] bool in_memory() const override { return true; }
   [[nodiscard]] Index size() const override { return kernel_.rows; }
   [[nodiscard]] const double* row(Index i) override { return kernel_.column(i).data(); }
   [[nodiscard]] double diagonal(Index i) const override { return kernel_(i, i); }
@@ -76,7 +79,7 @@ struct SvmProblem {
 struct SvmOptions {
   double tolerance = 1e-3;         // on the violation, in units of the labels
   Index iterations = 100'000'000;  // at most
-  bool shrinking = true;           // work on the variables that still matter, in compact storage
+  bool shrinking = true;           // work on the variables that still matter, in compact storage if in memory
   std::function<bool()> stop;      // asked now and then; true: stop with what there is
 };
 

@@ -109,11 +109,15 @@ void check_apply(const KernelBank& bank, const Naive& naive, double tolerance) {
   const Matrix applied = bank.apply(v.view());
   const Matrix single = bank.apply(v.columns({0, 1}));
   const Matrix own = bank.apply_each(each.view());
+  Matrix few = v;  // two of three entries are zero, as in the coefficients of a support vector machine
+  for (Index j = 0; j < few.rows(); ++j) few(j, 0) = j % 3 == 1 ? v(j, 0) : 0.0;
+  const Matrix sparse = bank.apply(few.columns({0, 1}));
   ASSERT_EQ(applied.rows(), bank.rows() * bank.kernels());
   for (Index p = 0; p < bank.kernels(); ++p) {
     for (Index i = 0; i < bank.rows(); ++i) {
-      double sums[3] = {0.0, 0.0, 0.0};
+      double sums[4] = {0.0, 0.0, 0.0, 0.0};
       for (Index j = 0; j < bank.cols(); ++j) {
+        sums[3] += naive.k(p, i, j) * few(j, 0);
         sums[0] += naive.k(p, i, j) * v(j, 0);
         sums[1] += naive.k(p, i, j) * v(j, 1);
         sums[2] += naive.k(p, i, j) * each(j, p);
@@ -122,6 +126,7 @@ void check_apply(const KernelBank& bank, const Naive& naive, double tolerance) {
       ASSERT_NEAR(applied(p * bank.rows() + i, 1), sums[1], bound);
       ASSERT_NEAR(single(p * bank.rows() + i, 0), sums[0], bound);
       ASSERT_NEAR(own(i, p), sums[2], bound);
+      ASSERT_NEAR(sparse(p * bank.rows() + i, 0), sums[3], bound);
     }
   }
 }

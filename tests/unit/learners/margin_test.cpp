@@ -258,10 +258,64 @@ TEST(Margin, GridChoosesAPriceAndReportsThePath) {
     }
   }
   EXPECT_EQ(std::stod(fit.report.options.at("C")), best);
+  // Every point of the path has an error, kernels, support vectors and a gap within the tolerance.
+  for (const Vector& row : fit.report.tables[0].rows) {
+    ASSERT_EQ(row.size(), fit.report.tables[0].columns.size());
+    EXPECT_GE(row[2], 1.0);
+    EXPECT_GE(row[3], 2.0);
+    EXPECT_LE(row[4], options.tolerance);
+  }
   options.C_grid = "0..3";
   EXPECT_THROW(
       (void)learners::fit_margin(MarginMethod::uniform, *bank_of(problem), problem.targets, options, {}),
       InvalidArgument);
+}
+
+// The point of a path that was reached by warm starts is the point that a fit from scratch reaches, for every
+// method and task.
+TEST(Margin, PathReachesWhatAFitFromScratchReaches) {
+  const BinaryProblem problem = test::binary_problem(60, 2, {0.7, 2.0}, 11);
+  const auto bank = bank_of(problem);
+  Targets numbers;
+  numbers.task = Task::regression;
+  numbers.values = test::normal_matrix(60, 1, 5);
+  for (const Targets& targets : {problem.targets, numbers}) {
+    for (MarginMethod method :
+         {MarginMethod::uniform, MarginMethod::single, MarginMethod::simplemkl, MarginMethod::lp_mkl}) {
+      MarginOptions options;
+      options.tolerance = 1e-6;
+      options.folds = 3;
+      options.probability = false;
+      options.C_grid = "10^-2..10^2";
+      const FitResult path = learners::fit_margin(method, *bank, targets, options, {});
+      options.C = std::stod(path.report.options.at("C"));
+      options.C_grid.clear();
+      const FitResult scratch = learners::fit_margin(method, *bank, targets, options, {});
+      SCOPED_TRACE(scratch.report.method);
+      EXPECT_EQ(path.report.status, Status::converged);
+      // Both are within the gap of the same optimum.
+      EXPECT_NEAR(path.report.objective, scratch.report.objective, 2e-6 * scratch.report.objective);
+    }
+  }
+}
+
+TEST(Margin, RowsComputedWithinAMemoryBudgetGiveTheSameAnswer) {
+  const BinaryProblem problem = test::binary_problem(120, 3, {0.5, 1.0, 2.0}, 12);
+  const auto bank = bank_of(problem);
+  for (WeightRule rule : {WeightRule::second_order, WeightRule::fixed}) {
+    MarginSettings settings;
+    settings.rule = rule;
+    settings.tolerance = 1e-6;
+    const Vector start = learners::uniform_weights(bank->kernels(), 1.0);
+    const MarginSolution whole = solve_margin_mkl(*bank, task_of(problem, 5.0), settings, start, {});
+    Context context;
+    context.memory_budget =
+        bank->bytes() + learners::margin_memory(120, bank->kernels(), false) + 20 * 120 * sizeof(double);
+    ASSERT_LT(context.memory_budget, bank->bytes() + learners::margin_memory(120, bank->kernels(), true));
+    const MarginSolution rows = solve_margin_mkl(*bank, task_of(problem, 5.0), settings, start, context);
+    EXPECT_EQ(rows.status, Status::converged);
+    EXPECT_NEAR(rows.primal, whole.primal, 2e-6 * whole.primal);
+  }
 }
 
 }  // namespace

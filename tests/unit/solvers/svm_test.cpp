@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+#include "kloom/dataset.h"
+#include "support/folders.h"
 #include "support/problems.h"
 
 namespace kloom::solvers {
@@ -109,75 +111,114 @@ void expect_feasible(const SvmProblem& problem, const SvmSolution& solution) {
   EXPECT_LE(std::abs(sum), 1e-12 * size);
 }
 
+// Objective within 1e-6, scores within 1e-3.
+void expect_libsvm_classification(const Data& data, double c, bool shrinking) {
+  SCOPED_TRACE(testing::Message() << "n " << data.y.size() << ", C " << c << ", shrinking " << shrinking);
+  const Vector y = signs(data.y);
+  const Reference reference = libsvm(data, y, C_SVC, c, 0.0);
+  SvmOptions options;
+  options.tolerance = 1e-6;
+  options.shrinking = shrinking;
+  MatrixRows rows(data.kernel.view());
+  const SvmProblem problem = classification(y, c);
+  const SvmSolution solution = solve_svm(problem, rows, options);
+  ASSERT_TRUE(solution.converged);
+  expect_feasible(problem, solution);
+  double expected = 0.5 * quadratic(data.kernel, reference.coefficients);
+  for (std::size_t i = 0; i < y.size(); ++i) expected -= reference.coefficients[i] * y[i];
+  EXPECT_NEAR(solution.objective, expected, 1e-6 * std::abs(expected));
+  Vector coefficients;
+  for (std::size_t i = 0; i < y.size(); ++i) coefficients.push_back(solution.alpha[i] * y[i]);
+  const Vector ours = scores(data.kernel, coefficients, solution.bias);
+  const Vector theirs = scores(data.kernel, reference.coefficients, reference.bias);
+  // Without free variables the bias is any point of an interval.
+  bool free = false;
+  for (std::size_t i = 0; i < y.size(); ++i) free |= solution.alpha[i] > 0.0 && solution.alpha[i] < c;
+  // LIBSVM keeps kernel rows as float32; with coefficients of 1e4 its own scores are no better than 1e-2.
+  for (std::size_t i = 0; free && c <= 100.0 && i < y.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-3);
+}
+
+void expect_libsvm_regression(const Data& data, double c) {
+  SCOPED_TRACE(testing::Message() << "n " << data.y.size() << ", C " << c);
+  const double epsilon = 0.1;
+  const Index n = data.kernel.rows();
+  const Reference reference = libsvm(data, data.y, EPSILON_SVR, c, epsilon);
+  SvmProblem problem;
+  for (int side = 0; side < 2; ++side) {
+    for (Index i = 0; i < n; ++i) {
+      const double z = data.y[static_cast<std::size_t>(i)];
+      problem.y.push_back(side == 0 ? 1.0 : -1.0);
+      problem.linear.push_back(epsilon + (side == 0 ? -z : z));
+      problem.box.push_back(c);
+      problem.sample.push_back(i);
+    }
+  }
+  SvmOptions options;
+  options.tolerance = 1e-6;
+  MatrixRows rows(data.kernel.view());
+  const SvmSolution solution = solve_svm(problem, rows, options);
+  ASSERT_TRUE(solution.converged);
+  expect_feasible(problem, solution);
+  Vector coefficients;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    coefficients.push_back(solution.alpha[i] - solution.alpha[i + static_cast<std::size_t>(n)]);
+  }
+  double expected = 0.5 * quadratic(data.kernel, reference.coefficients);
+  for (std::size_t i = 0; i < data.y.size(); ++i) {
+    expected += epsilon * std::abs(reference.coefficients[i]) - data.y[i] * reference.coefficients[i];
+  }
+  EXPECT_NEAR(solution.objective, expected, 1e-6 * std::abs(expected));
+  const Vector ours = scores(data.kernel, coefficients, solution.bias);
+  const Vector theirs = scores(data.kernel, reference.coefficients, reference.bias);
+  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-3);
+}
+
 TEST(Svm, AgreesWithLibsvmInClassification) {
   for (Index n : {2, 10, 80, 300}) {
     for (double c : {1e-3, 1.0, 100.0, 1e4}) {
       for (bool shrinking : {false, true}) {
-        SCOPED_TRACE(testing::Message() << "n " << n << ", C " << c << ", shrinking " << shrinking);
-        const Data data = random_data(n, 1.0, 0.5, static_cast<unsigned>(n));
-        const Vector y = signs(data.y);
-        const Reference reference = libsvm(data, y, C_SVC, c, 0.0);
-        SvmOptions options;
-        options.tolerance = 1e-6;
-        options.shrinking = shrinking;
-        MatrixRows rows(data.kernel.view());
-        const SvmProblem problem = classification(y, c);
-        const SvmSolution solution = solve_svm(problem, rows, options);
-        ASSERT_TRUE(solution.converged);
-        expect_feasible(problem, solution);
-        double expected = 0.5 * quadratic(data.kernel, reference.coefficients);
-        for (std::size_t i = 0; i < y.size(); ++i) expected -= reference.coefficients[i] * y[i];
-        EXPECT_NEAR(solution.objective, expected, 1e-6 * std::abs(expected));
-        Vector coefficients;
-        for (std::size_t i = 0; i < y.size(); ++i) coefficients.push_back(solution.alpha[i] * y[i]);
-        const Vector ours = scores(data.kernel, coefficients, solution.bias);
-        const Vector theirs = scores(data.kernel, reference.coefficients, reference.bias);
-        // Without free variables the bias is any point of an interval.
-        bool free = false;
-        for (std::size_t i = 0; i < y.size(); ++i) free |= solution.alpha[i] > 0.0 && solution.alpha[i] < c;
-        // LIBSVM keeps kernel rows as float32; with coefficients of 1e4 its own scores are no better than 1e-2.
-        for (std::size_t i = 0; free && c <= 100.0 && i < y.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-3);
+        expect_libsvm_classification(random_data(n, 1.0, 0.5, static_cast<unsigned>(n)), c, shrinking);
       }
     }
   }
 }
 
 TEST(Svm, AgreesWithLibsvmInRegression) {
-  for (double c : {0.1, 1.0, 50.0}) {
-    SCOPED_TRACE(c);
-    const double epsilon = 0.1;
-    const Index n = 120;
-    const Data data = random_data(n, 1.0, 0.3, 5);
-    const Reference reference = libsvm(data, data.y, EPSILON_SVR, c, epsilon);
-    SvmProblem problem;
-    for (int side = 0; side < 2; ++side) {
-      for (Index i = 0; i < n; ++i) {
-        const double z = data.y[static_cast<std::size_t>(i)];
-        problem.y.push_back(side == 0 ? 1.0 : -1.0);
-        problem.linear.push_back(epsilon + (side == 0 ? -z : z));
-        problem.box.push_back(c);
-        problem.sample.push_back(i);
-      }
-    }
-    SvmOptions options;
-    options.tolerance = 1e-6;
-    MatrixRows rows(data.kernel.view());
-    const SvmSolution solution = solve_svm(problem, rows, options);
-    ASSERT_TRUE(solution.converged);
-    expect_feasible(problem, solution);
-    Vector coefficients;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-      coefficients.push_back(solution.alpha[i] - solution.alpha[i + static_cast<std::size_t>(n)]);
-    }
-    double expected = 0.5 * quadratic(data.kernel, reference.coefficients);
-    for (std::size_t i = 0; i < data.y.size(); ++i) {
-      expected += epsilon * std::abs(reference.coefficients[i]) - data.y[i] * reference.coefficients[i];
-    }
-    EXPECT_NEAR(solution.objective, expected, 1e-6 * std::abs(expected));
-    const Vector ours = scores(data.kernel, coefficients, solution.bias);
-    const Vector theirs = scores(data.kernel, reference.coefficients, reference.bias);
-    for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-3);
+  for (double c : {0.1, 1.0, 50.0}) expect_libsvm_regression(random_data(120, 1.0, 0.3, 5), c);
+}
+
+// Wisconsin breast cancer as bundled: standardised features, Gaussian kernel; the class, and as a number to
+// regress on the first feature from the others.
+Data real_data(bool regression) {
+  DatasetRequest request;
+  request.path = (test::source_folder() / "examples" / "data" / "wdbc.csv").string();
+  request.target = "diagnosis";
+  const Dataset set = load_dataset(request, {});
+  Matrix x = set.features;
+  for (Index d = 0; d < x.cols(); ++d) {
+    double mean = 0.0;
+    double square = 0.0;
+    for (double value : x.column(d)) mean += value / static_cast<double>(x.rows());
+    for (double value : x.column(d)) square += (value - mean) * (value - mean);
+    for (double& value : x.column(d))
+      value = (value - mean) / std::sqrt(square / static_cast<double>(x.rows()));
   }
+  Matrix inputs(x.rows(), x.cols() - 1);
+  for (Index d = 1; d < x.cols(); ++d) std::ranges::copy(x.column(d), inputs.column(d - 1).begin());
+  Data data{test::rbf_kernel(inputs, inputs, 5.0), {}};
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) data.kernel(i, j) = data.kernel(j, i);
+    const bool malignant = set.labels[static_cast<std::size_t>(i)] == "malignant";
+    data.y.push_back(regression ? x(i, 0) : malignant ? 1.0 : -1.0);
+  }
+  return data;
+}
+
+TEST(Svm, AgreesWithLibsvmOnRealData) {
+  const Data classes = real_data(false);
+  for (double c : {0.1, 1.0, 100.0}) expect_libsvm_classification(classes, c, true);
+  const Data numbers = real_data(true);
+  for (double c : {0.1, 1.0}) expect_libsvm_regression(numbers, c);
 }
 
 TEST(Svm, CachedRowsGiveTheSameBitsAsTheMatrix) {
