@@ -46,7 +46,7 @@ check-includes:  ## do includes point down only?
 	@tools/check-includes
 	@tools/check-includes --self-test
 
-bench: packages-build  ## the benchmarks, with the machine's floor beside the times
+bench: packages-build packages-bench  ## the benchmarks, with the machine's floor beside the times
 	@$(PRESET) release --log-level=WARNING
 	@$(BUILD) release --target bench
 

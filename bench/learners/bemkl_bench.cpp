@@ -27,7 +27,7 @@
 #include "kloom/machine.h"
 #include "kloom/recipe.h"
 #include "kloom/targets.h"
-#include "learners/bemkl_factors.h"
+#include "learners/bemkl.h"
 
 namespace {
 
@@ -61,15 +61,15 @@ kloom::Dataset training_part(const std::filesystem::path& file, const kloom::Con
   return kloom::select_samples(all, order);
 }
 
-kloom::learners::BemklStart start_of(const kloom::Vector& signs, Index kernels) {
-  const auto n = static_cast<Index>(signs.size());
-  kloom::learners::BemklStart start{kloom::Vector(signs.size(), 1.0), kloom::Matrix(n, kernels),
-                                    kloom::Vector(signs.size()), 0.0,
+kloom::learners::BemklStart start_of(const kloom::Matrix& signs, Index kernels) {
+  const Index n = signs.rows();
+  kloom::learners::BemklStart start{kloom::Matrix(n, 1, 1.0),
+                                    kloom::Matrix(n * kernels, 1),
+                                    kloom::Matrix(n, 1),
+                                    {0.0},
                                     kloom::Vector(static_cast<std::size_t>(kernels), 1.0)};
-  for (std::size_t i = 0; i < signs.size(); ++i) {
-    start.f[i] = 1.8 * signs[i];
-    for (Index m = 0; m < kernels; ++m) start.intermediate(static_cast<Index>(i), m) = start.f[i];
-  }
+  for (Index i = 0; i < n; ++i) start.f(i, 0) = 1.8 * signs(i, 0);
+  for (Index k = 0; k < n * kernels; ++k) start.intermediate(k, 0) = 1.8 * signs(k % n, 0);
   return start;
 }
 
@@ -94,9 +94,9 @@ nlohmann::json bench(const std::string& name, const std::filesystem::path& folde
   const double dense_fill =
       seconds_of([&] { dense = store_bank(computed, {kloom::BankKind::dense}, context); });
   const double low_fill = seconds_of([&] { low = store_bank(computed, {kloom::BankKind::low_rank}, context); });
-  const kloom::Vector signs = targets.signs();
-  BemklFactors on_dense(*dense, signs, {}, start_of(signs, dense->kernels()));
-  BemklFactors on_low(*low, signs, {}, start_of(signs, low->kernels()));
+  const auto problem = kloom::learners::bemkl_plan(targets, {}).problems.front();
+  BemklFactors on_dense(*dense, problem, {}, start_of(problem.targets, dense->kernels()));
+  BemklFactors on_low(*low, problem, {}, start_of(problem.targets, low->kernels()));
   std::vector<double> dense_times;
   std::vector<double> low_times;
   for (int k = 0; k < kIterations; ++k) {

@@ -4,13 +4,18 @@
 // full ℓ1 fit in units of such SVM solves. Copying the kernel into LIBSVM's nodes is counted for neither.
 //
 //   bench_margin [samples] [kernels]
+//   bench_margin --serve FOLDER SAMPLES      for margin_sklearn.py: solves for every C read, prints seconds and
+//   objective
 #include <fmt/format.h>
 #include <libsvm/svm.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <iostream>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -78,8 +83,14 @@ double libsvm_objective(const svm_model* model, const Matrix& k, const Vector& y
   return objective;
 }
 
-// Median seconds of kloom's SVM solve at this C.
-double compare(const Problem& problem, const Matrix& k, double c) {
+constexpr double kPrices[] = {1.0, 100.0};
+
+// Median seconds of an SVM solve.
+struct Medians {
+  double ours = 0.0;
+  double theirs = 0.0;
+};
+Medians compare(const Problem& problem, const Matrix& k, double c) {
   const Index n = k.rows();
   std::vector<std::vector<svm_node>> nodes(static_cast<std::size_t>(n));
   std::vector<svm_node*> pointers;
@@ -123,22 +134,43 @@ double compare(const Problem& problem, const Matrix& k, double c) {
       "C {:>6g}: LIBSVM {:.1f} ms, kloom {:.1f} ms ({} moves), ratio {:.2f}, objectives differ by {:.1e}\n", c,
       1e3 * median(their_times), 1e3 * median(our_times), moves, median(their_times) / median(our_times),
       std::abs(our_objective - their_objective) / std::abs(their_objective));
-  return median(our_times);
+  return {median(our_times), median(their_times)};
+}
+
+// Kernel and labels as raw doubles in `folder`.
+void serve(const std::string& folder, Index n) {
+  Matrix k(n, n);
+  Vector y(static_cast<std::size_t>(n));
+  const auto read = [&](const char* name, std::span<double> values) {
+    std::ifstream file(folder + "/" + name, std::ios::binary);
+    file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+    if (!file) throw std::runtime_error(folder + "/" + name + " is too short");
+  };
+  read("kernel", k.values());
+  read("labels", y);
+  kloom::solvers::MatrixRows rows(k.view());
+  for (double c = 0.0; std::cin >> c;) {
+    const kloom::solvers::SvmProblem problem{y, Vector(y.size(), -1.0), Vector(y.size(), c), {}};
+    double objective = 0.0;
+    const double seconds = seconds_of([&] { objective = solve_svm(problem, rows, {}).objective; });
+    std::cout << fmt::format("{} {}", seconds, objective) << std::endl;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == "--serve") {
+    serve(argv[2], std::stol(argv[3]));
+    return 0;
+  }
   const Index n = argc > 1 ? std::stol(argv[1]) : 2000;
   const Index p = argc > 2 ? std::stol(argv[2]) : 50;
   const Problem problem = make_problem(n);
   kloom::algebra::set_blas_threads(1);
   const Matrix k = rbf(problem.x, 0.1);
-  double solve = 0.0;
-  for (double c : {1.0, 100.0}) {
-    const double seconds = compare(problem, k, c);
-    if (c == 1.0) solve = seconds;
-  }
+  std::vector<Medians> solves;
+  for (double c : kPrices) solves.push_back(compare(problem, k, c));
   std::vector<Matrix> kernels;
   std::vector<std::string> names;
   for (Index m = 0; m < p; ++m) {
@@ -146,16 +178,22 @@ int main(int argc, char** argv) {
     names.push_back(std::to_string(m));
   }
   const auto bank = kloom::make_dense_bank(kernels, names, true);
-  kloom::learners::MarginSolution solution;
-  std::vector<double> times;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    times.push_back(seconds_of([&] {
-      solution = kloom::learners::solve_margin_mkl(
-          *bank, {problem.y, Vector(problem.y.size(), 1.0)}, {},
-          kloom::learners::start_weights(p, kloom::learners::WeightRule::second_order, 1.0), {});
-    }));
+  const auto start = kloom::learners::start_weights(p, kloom::learners::WeightRule::second_order, 1.0);
+  for (std::size_t k_price = 0; k_price < std::size(kPrices); ++k_price) {
+    const double c = kPrices[k_price];
+    kloom::learners::MarginSolution solution;
+    std::vector<double> times;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      times.push_back(seconds_of([&] {
+        solution =
+            kloom::learners::solve_margin_mkl(*bank, {problem.y, Vector(problem.y.size(), c)}, {}, start, {});
+      }));
+    }
+    fmt::print(
+        "l1 fit, C {}, {} kernels, {} samples: {:.0f} ms, {} updates, gap {:.1e}: {:.1f} SVM solves of kloom, "
+        "{:.1f} of LIBSVM at that C\n",
+        c, p, n, 1e3 * median(times), solution.iterations, solution.gap(), median(times) / solves[k_price].ours,
+        median(times) / solves[k_price].theirs);
   }
-  fmt::print("l1 fit, {} kernels, {} samples: {:.0f} ms, {} updates, gap {:.1e}: {:.1f} SVM solves at C = 1\n",
-             p, n, 1e3 * median(times), solution.iterations, solution.gap(), median(times) / solve);
   return 0;
 }

@@ -46,6 +46,7 @@ struct Learner {
   std::string summary;             // one line
   std::string doc_page;            // docs/methods/NAME.md
   std::vector<Task> tasks;
+  bool semi_supervised = false;    // samples without a label are used, not refused
   std::vector<OptionInfo> options;
   // Throws InvalidArgument for options and targets that break a rule; numerical outcomes are in the report.
   std::function<FitResult(const KernelBank&, const Targets&, const OptionValues&, const Context&)> fit;

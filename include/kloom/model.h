@@ -33,18 +33,32 @@ struct KernelWeights {
 
 // BEMKL's variational factors, as far as they determine the rest (docs/methods/bemkl.md).
 struct BemklPosterior {
+  enum class Likelihood { probit, multinomial, gaussian };
+  // One joint fit of M outputs that share kernel weights.
+  struct Group {
+    Matrix lambda;                      // E[λ], N × M
+    Vector omega;                       // E[ω], P
+    Vector gamma;                       // E[γ], M
+    Vector upsilon;                     // E[υ], M: precision of the kernels' outputs
+    Vector epsilon;                     // E[ε], M: precision of f
+    Matrix be_covariance;               // Σ_(b,e), (M+P) × (M+P), biases first
+    std::vector<Matrix> a_covariance;   // Σ_a of each output, N × N; empty if left out (--no-variance)
+    Matrix f_location;                  // μ of the last q(f) update, N × M; empty in regression
+    Vector e_location, e_precision;     // non-negative weights: the normals that were cut off at 0; else empty
+  };
+  Likelihood likelihood = Likelihood::probit;
   double sigma_g = 1.0;
   double margin = 1.0;
   double alpha_lambda = 1.0, beta_lambda = 1.0;   // gamma priors: shape, scale
   double alpha_gamma = 1.0, beta_gamma = 1.0;
   double alpha_omega = 1.0, beta_omega = 1.0;
-  bool literal = false;      // probabilities by the published formula
-  Vector lambda;             // E[λ_i]
-  Vector omega;              // E[ω_m]
-  double gamma = 1.0;        // E[γ]
-  Matrix be_covariance;      // Σ_(b,e), (P+1) × (P+1), bias first
-  Matrix a_covariance;       // Σ_a, N × N; empty if left out (--no-variance)
-  Vector f_location;         // μ_i of the last q(f) update
+  double alpha_upsilon = 1.0, beta_upsilon = 1.0;
+  double alpha_epsilon = 1.0, beta_epsilon = 1.0;
+  bool literal = false;         // probabilities by the published formula
+  Vector sample_weights;        // empty: all 1
+  Vector target_centre;         // regression: target c was learned as (y − centre_c)/scale_c, and the model's
+  Vector target_scale;          // coefficients and biases are those times scale_c (plus centre_c); else empty
+  std::vector<Group> groups;    // one; one-versus-all: one per class
 };
 
 // What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <fmt/format.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <array>
@@ -45,9 +46,14 @@ std::optional<std::size_t> number_after(const std::string& path, std::string_vie
   return std::nullopt;
 }
 
+// Without /proc (a bare chroot) the system call tells less: what is free without the page cache.
 std::size_t meminfo(const MemorySources& sources, std::string_view key) {
   const auto kibibytes = number_after(sources.proc + "/meminfo", key);
-  return kibibytes ? *kibibytes * 1024 : 0;
+  if (kibibytes) return *kibibytes * 1024;
+  struct sysinfo told = {};
+  if (sources.proc != "/proc" || sysinfo(&told) != 0) return 0;
+  const std::size_t units = key == "MemTotal:" ? told.totalram : told.freeram + told.bufferram;
+  return units * told.mem_unit;
 }
 
 struct Limit {

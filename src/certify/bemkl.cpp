@@ -2,10 +2,12 @@
 //
 // Recomputes BEMKL's lower bound from the model by the plainest formulas: q(a)'s covariance from E[λ], q(G) as
 // the optimum given the rest (the model's last step), each expectation written out as the model's definition
-// has it. It knows neither the learner's traces and cancellations nor its truncated-normal routines.
+// has it, sample by sample with its weight. It knows neither the learner's traces, scalings and cancellations
+// nor its truncated-normal routines.
 #include "certify/bemkl.h"
 
 #include <fmt/format.h>
+
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
@@ -17,6 +19,8 @@
 namespace kloom::certify_detail {
 
 using algebra::Op;
+using Group = BemklPosterior::Group;
+using Likelihood = BemklPosterior::Likelihood;
 
 namespace {
 
@@ -50,18 +54,6 @@ double log_det_of(Matrix covariance) {
   return algebra::cholesky_log_det(covariance.view());
 }
 
-// Everything that the bound is made of, rebuilt by one dense pass.
-struct Rebuilt {
-  Matrix gram;           // S
-  Inverse a;             // Σ_a
-  Matrix second_be;      // E[(b,e)(b,e)ᵀ]
-  Matrix outputs;        // [K_p μ_a]
-  Matrix g;              // N × P
-  Inverse g_covariance;  // Σ_g
-  Vector f_mean;
-  Vector f_log_mass;
-};
-
 // log Φ(z) and φ(z)/Φ(z) by complementary error function and, below −30, by the asymptotic series of Mills'
 // ratio 1 − 1/z² + 3/z⁴ − 15/z⁶ + … (next term below 1e-11 there).
 struct Tail {
@@ -79,155 +71,385 @@ Tail tail_of(double z) {
   return {-0.5 * z * z - 0.5 * kLog2Pi - std::log(-z) + std::log(series), -z / series};
 }
 
-Matrix second_moment(const Model& model) {
-  Matrix moment = model.bemkl->be_covariance;
-  const auto mean = [&](Index i) { return i == 0 ? model.bias[0] : model.weights.values(0, i - 1); };
-  for (Index j = 0; j < moment.cols(); ++j) {
-    for (Index i = 0; i < moment.rows(); ++i) moment(i, j) += mean(i) * mean(j);
+// One output of a group: everything that the bound is made of, rebuilt by one dense pass.
+struct Rebuilt {
+  Inverse a;             // Σ_a
+  Matrix outputs;        // [K_p μ_a], N × P
+  Matrix g;              // N × P
+  Inverse g_covariance;  // Σ_g; a sample of weight w has Σ_g/w
+  Vector f_mean;
+  Vector means;           // of a: without the target's scale
+  double residual = 0.0;  // how far a is from solving its own equation
+};
+
+// One joint fit, with the names that its outputs have in the model.
+struct Fit {
+  const Model& model;
+  const Group& group;
+  const KernelBank& bank;
+  Index first = 0;        // column of the model of its first output
+  Index weights_row = 0;  // row of the kernel weights
+  Vector weight;          // per sample
+  Matrix targets;         // N × M: signs (0: none) or standardised numbers
+  Matrix gram;            // Σ_p K_pᵀ W K_p
+  Matrix second_be;       // E[(b,e)(b,e)ᵀ]
+  double f_log_mass = 0.0;
+  std::vector<Rebuilt> outputs;
+
+  [[nodiscard]] Index count() const { return targets.cols(); }
+  [[nodiscard]] Likelihood likelihood() const { return model.bemkl->likelihood; }
+  [[nodiscard]] double scale(Index c) const {
+    return model.bemkl->target_scale.empty() ? 1.0 : model.bemkl->target_scale[at(first + c)];
   }
-  return moment;
+  [[nodiscard]] double centre(Index c) const {
+    return model.bemkl->target_centre.empty() ? 0.0 : model.bemkl->target_centre[at(first + c)];
+  }
+  [[nodiscard]] double bias(Index c) const { return (model.bias[at(first + c)] - centre(c)) / scale(c); }
+  [[nodiscard]] double mean_be(Index k) const {
+    return k < count() ? bias(k) : model.weights.values(weights_row, k - count());
+  }
+};
+
+Matrix weighted_gram(const KernelBank& bank, const Vector& weight) {
+  Matrix gram(bank.cols(), bank.cols());
+  Vector row(at(bank.cols()));
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (Index i = 0; i < bank.rows(); ++i) {
+      bank.panels({p, p + 1}, {i, i + 1}, row.data());
+      if (weight[at(i)] > 0.0) algebra::rank_one(weight[at(i)], row, gram.view());
+    }
+  }
+  return gram;
 }
 
-void rebuild_f(const Model& model, const Vector& signs, Rebuilt& r) {
-  const BemklPosterior& q = *model.bemkl;
-  for (std::size_t i = 0; i < signs.size(); ++i) {
-    const Tail tail = tail_of(signs[i] * q.f_location[i] - q.margin);
-    r.f_mean.push_back(q.f_location[i] + signs[i] * tail.hazard);
-    r.f_log_mass.push_back(tail.log_mass);
+// Mean of q(f_i) of one probit output and log of its mass; N(location, 1/w) cut at the margin.
+double probit_mean(double sign, double location, double margin, double weight, double& log_mass) {
+  const double root = std::sqrt(weight);
+  if (sign != 0.0) {
+    const Tail tail = tail_of(root * (sign * location - margin));
+    log_mass += tail.log_mass;
+    return location + sign * tail.hazard / root;
+  }
+  const Tail above = tail_of(root * (location - margin));
+  const Tail below = tail_of(root * (-location - margin));
+  const double largest = std::max(above.log_mass, below.log_mass);
+  const double mass = std::exp(above.log_mass - largest) + std::exp(below.log_mass - largest);
+  log_mass += largest + std::log(mass);
+  return location + (above.hazard * std::exp(above.log_mass - largest) -
+                     below.hazard * std::exp(below.log_mass - largest)) /
+                        (mass * root);
+}
+
+// Multinomial: the integral over u = f_y − location_y on a fine grid around where its integrand is large.
+void multinomial_means(const Vector& location, Index label, double weight, Vector& mean, double& log_mass) {
+  const double root = std::sqrt(weight);
+  double reach = 0.0;
+  for (double value : location) reach = std::max(reach, root * (value - location[at(label)]));
+  // The trapezoidal rule on a density that is smooth on the scale of 1/M: its error is far below rounding here.
+  constexpr double kStep = 0.02;
+  double largest = -std::numeric_limits<double>::infinity();
+  std::vector<std::pair<double, double>> grid;  // u, log of the integrand
+  for (double u = -12.0; u <= reach + 12.0; u += kStep) {
+    double value = -0.5 * u * u - 0.5 * kLog2Pi;
+    for (std::size_t c = 0; c < location.size(); ++c) {
+      if (static_cast<Index>(c) != label)
+        value += tail_of(u + root * (location[at(label)] - location[c])).log_mass;
+    }
+    largest = std::max(largest, value);
+    grid.emplace_back(u, value);
+  }
+  double total = 0.0;
+  Vector loss(location.size());
+  for (const auto& [u, value] : grid) {
+    const double density = std::exp(value - largest) * kStep;
+    total += density;
+    if (density == 0.0) continue;
+    for (std::size_t c = 0; c < location.size(); ++c) {
+      if (static_cast<Index>(c) != label)
+        loss[c] += density * tail_of(u + root * (location[at(label)] - location[c])).hazard;
+    }
+  }
+  log_mass += largest + std::log(total);
+  mean = location;
+  for (std::size_t c = 0; c < location.size(); ++c) {
+    mean[c] -= loss[c] / (total * root);
+    mean[at(label)] += loss[c] / (total * root);
   }
 }
 
-void rebuild_g(const Model& model, Rebuilt& r) {
+void rebuild_f(Fit& fit) {
+  const Index n = fit.targets.rows();
+  for (Rebuilt& r : fit.outputs) r.f_mean.assign(at(n), 0.0);
+  for (Index i = 0; i < n; ++i) {
+    const double weight = fit.weight[at(i)];
+    if (weight == 0.0) continue;
+    Vector mean(at(fit.count()));
+    Index label = -1;
+    for (Index c = 0; c < fit.count(); ++c) {
+      mean[at(c)] = fit.likelihood() == Likelihood::gaussian ? fit.targets(i, c) : fit.group.f_location(i, c);
+      if (fit.targets(i, c) > 0.0) label = c;
+      if (fit.likelihood() == Likelihood::probit)
+        mean[at(c)] =
+            probit_mean(fit.targets(i, c), mean[at(c)], fit.model.bemkl->margin, weight, fit.f_log_mass);
+    }
+    if (fit.likelihood() == Likelihood::multinomial && label >= 0) {
+      const Vector location = mean;
+      multinomial_means(location, label, weight, mean, fit.f_log_mass);
+    }
+    for (Index c = 0; c < fit.count(); ++c) fit.outputs[at(c)].f_mean[at(i)] = mean[at(c)];
+  }
+}
+
+void rebuild_a(Fit& fit, Index c) {
+  Rebuilt& r = fit.outputs[at(c)];
+  const Index n = fit.bank.rows();
+  Matrix precision = fit.gram;
+  algebra::scale(fit.group.upsilon[at(c)], precision.values());
+  for (Index i = 0; i < n; ++i) precision(i, i) += fit.group.lambda(i, c);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n && fit.weight[at(i)] == 0.0; ++j)
+      precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
+  }
+  r.a = inverse_of(precision);
+  for (Index i = 0; i < n; ++i) {
+    r.means.push_back(fit.model.coefficients(i, fit.first + c) / fit.scale(c));
+    if (fit.weight[at(i)] == 0.0) r.a.matrix(i, i) = 0.0;
+  }
+  const Matrix applied = fit.bank.apply(as_column(r.means));
+  r.outputs = Matrix(n, fit.bank.kernels());
+  std::ranges::copy(applied.values(), r.outputs.values().begin());
+}
+
+void rebuild_g(Fit& fit, Index c) {
+  Rebuilt& r = fit.outputs[at(c)];
   const Index n = r.outputs.rows();
   const Index p = r.outputs.cols();
-  const double precision = 1.0 / (model.bemkl->sigma_g * model.bemkl->sigma_g);
+  const double upsilon = fit.group.upsilon[at(c)];
+  const double epsilon = fit.group.epsilon[at(c)];
   Matrix inner(p, p);
   for (Index j = 0; j < p; ++j) {
-    for (Index i = 0; i < p; ++i) inner(i, j) = r.second_be(i + 1, j + 1) + (i == j ? precision : 0.0);
+    for (Index i = 0; i < p; ++i) {
+      inner(i, j) = epsilon * fit.second_be(fit.count() + i, fit.count() + j) + (i == j ? upsilon : 0.0);
+    }
   }
   r.g_covariance = inverse_of(inner);
   Matrix linear(n, p);
   for (Index m = 0; m < p; ++m) {
     for (Index i = 0; i < n; ++i) {
-      linear(i, m) =
-          precision * r.outputs(i, m) + r.f_mean[at(i)] * model.weights.values(0, m) - r.second_be(m + 1, 0);
+      linear(i, m) = upsilon * r.outputs(i, m) + epsilon * (r.f_mean[at(i)] * fit.mean_be(fit.count() + m) -
+                                                            fit.second_be(fit.count() + m, c));
     }
   }
   r.g = Matrix(n, p);
   algebra::gemm(Op::none, Op::none, 1.0, linear.view(), r.g_covariance.matrix.view(), 0.0, r.g.view());
 }
 
-Rebuilt rebuild(const KernelBank& bank, const Vector& signs, const Model& model) {
-  const BemklPosterior& q = *model.bemkl;
-  const double precision = 1.0 / (q.sigma_g * q.sigma_g);
-  Rebuilt r;
-  r.gram = bank.gram();
-  Matrix a_precision = r.gram;
-  algebra::scale(precision, a_precision.values());
-  for (Index i = 0; i < bank.rows(); ++i) a_precision(i, i) += q.lambda[at(i)];
-  r.a = inverse_of(a_precision);
-  r.second_be = second_moment(model);
-  const Matrix applied = bank.apply(model.coefficients.view());
-  r.outputs = Matrix(bank.rows(), bank.kernels());
-  std::ranges::copy(applied.values(), r.outputs.values().begin());
-  rebuild_f(model, signs, r);
-  rebuild_g(model, r);
-  return r;
+// How far the sample weights are from solving their own equation (diag E[λ] + υS) a = υ Σ K_p W g_p, relative.
+void find_residual(Fit& fit, Index c) {
+  Rebuilt& r = fit.outputs[at(c)];
+  Matrix weighted(r.g.size(), 1);
+  for (Index k = 0; k < r.g.size(); ++k) weighted.data()[k] = fit.weight[at(k % r.g.rows())] * r.g.data()[k];
+  const Matrix right = fit.bank.apply_adjoint(weighted.view());
+  Vector best(r.means.size());
+  algebra::gemv(Op::none, fit.group.upsilon[at(c)], r.a.matrix.view(), right.values(), 0.0, best);
+  double difference = 0.0;
+  double size = 0.0;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    // Samples that were dropped as negligible have 0 in the model.
+    if (r.means[i] != 0.0) difference = std::max(difference, std::abs(best[i] - r.means[i]));
+    size = std::max(size, std::abs(r.means[i]));
+  }
+  r.residual = size > 0.0 ? difference / size : difference;
 }
 
-// E[log p(x)] + E[log p(v|x)] − E[log q(x)] of a gamma-distributed precision, term by term.
-double precision_terms(double alpha, double beta, double mean, double second) {
-  const double shape = alpha + 0.5;
+void rebuild(Fit& fit) {
+  const Index dimension = fit.count() + fit.bank.kernels();
+  fit.second_be = fit.group.be_covariance;
+  for (Index j = 0; j < dimension; ++j) {
+    for (Index i = 0; i < dimension; ++i) fit.second_be(i, j) += fit.mean_be(i) * fit.mean_be(j);
+  }
+  fit.outputs.resize(at(fit.count()));
+  rebuild_f(fit);
+  for (Index c = 0; c < fit.count(); ++c) {
+    rebuild_a(fit, c);
+    rebuild_g(fit, c);
+    find_residual(fit, c);
+  }
+}
+
+// E[log p(x)] − E[log q(x)] of a gamma-distributed precision.
+double gamma_terms(double alpha, double beta, double shape, double mean) {
   const double scale = mean / shape;
   const double mean_log = boost::math::digamma(shape) + std::log(scale);
   const double log_p = (alpha - 1.0) * mean_log - mean / beta - std::lgamma(alpha) - alpha * std::log(beta);
-  const double log_v = 0.5 * (mean_log - kLog2Pi - mean * second);
   const double log_q = (shape - 1.0) * mean_log - mean / scale - std::lgamma(shape) - shape * std::log(scale);
-  return log_p + log_v - log_q;
+  return log_p - log_q;
 }
 
-double prior_terms(const Model& model, const Rebuilt& r) {
-  const BemklPosterior& q = *model.bemkl;
-  double sum = precision_terms(q.alpha_gamma, q.beta_gamma, q.gamma, r.second_be(0, 0));
-  for (Index i = 0; i < r.gram.rows(); ++i) {
-    const double a = model.coefficients(i, 0);
-    sum += precision_terms(q.alpha_lambda, q.beta_lambda, q.lambda[at(i)], a * a + r.a.matrix(i, i));
+// The same with E[log p(v|x)] of its variable.
+double precision_terms(double alpha, double beta, double mean, double second) {
+  const double shape = alpha + 0.5;
+  const double mean_log = boost::math::digamma(shape) + std::log(mean / shape);
+  return gamma_terms(alpha, beta, shape, mean) + 0.5 * (mean_log - kLog2Pi - mean * second);
+}
+
+double prior_terms(const Fit& fit) {
+  const BemklPosterior& q = *fit.model.bemkl;
+  double sum = 0.0;
+  for (Index c = 0; c < fit.count(); ++c) {
+    const Rebuilt& r = fit.outputs[at(c)];
+    sum += precision_terms(q.alpha_gamma, q.beta_gamma, fit.group.gamma[at(c)], fit.second_be(c, c));
+    for (Index i = 0; i < fit.bank.rows(); ++i) {
+      if (fit.weight[at(i)] == 0.0) continue;
+      const double a = r.means[at(i)];
+      sum += precision_terms(q.alpha_lambda, q.beta_lambda, fit.group.lambda(i, c), a * a + r.a.matrix(i, i));
+      sum += 0.5 * (1.0 + kLog2Pi);  // entropy of q(a), its determinant below
+    }
+    sum += 0.5 * r.a.log_det;
   }
-  for (Index m = 0; m < r.g.cols(); ++m) {
-    sum += precision_terms(q.alpha_omega, q.beta_omega, q.omega[at(m)], r.second_be(m + 1, m + 1));
+  for (Index m = 0; m < fit.bank.kernels(); ++m) {
+    const Index k = fit.count() + m;
+    sum += precision_terms(q.alpha_omega, q.beta_omega, fit.group.omega[at(m)], fit.second_be(k, k));
   }
   return sum;
 }
 
-double entropy_terms(const Model& model, const Rebuilt& r) {
-  const auto n = static_cast<double>(r.g.rows());
-  const auto p = static_cast<double>(r.g.cols());
-  return 0.5 * (n * (1.0 + kLog2Pi) + r.a.log_det) + 0.5 * n * (p * (1.0 + kLog2Pi) + r.g_covariance.log_det) +
-         0.5 * ((p + 1.0) * (1.0 + kLog2Pi) + log_det_of(model.bemkl->be_covariance));
-}
-
-// E[log p(G|a)]: each E(g_im − k_m,iᵀa)² = (g_im − k_m,iᵀμ_a)² + (Σ_g)_mm + k_m,iᵀ Σ_a k_m,i; the last summed
-// is tr(SΣ_a).
-double intermediate_terms(const Model& model, const Rebuilt& r) {
-  const double variance = model.bemkl->sigma_g * model.bemkl->sigma_g;
-  const auto n = static_cast<double>(r.g.rows());
-  double square = algebra::dot(r.gram.values(), r.a.matrix.values());
-  for (Index m = 0; m < r.g.cols(); ++m) {
-    square += n * r.g_covariance.matrix(m, m);
-    for (Index i = 0; i < r.g.rows(); ++i)
-      square += (r.g(i, m) - r.outputs(i, m)) * (r.g(i, m) - r.outputs(i, m));
+// Entropy of q(b,e). A normal N(l, 1/t) cut off at 0 has −E log q = ½ log(2π/t) + log Z + ½ t E(e − l)².
+double weight_entropy(const Fit& fit) {
+  const auto dimension = static_cast<double>(fit.group.be_covariance.rows());
+  if (fit.group.e_location.empty()) {
+    return 0.5 * (dimension * (1.0 + kLog2Pi) + log_det_of(fit.group.be_covariance));
   }
-  return -0.5 * static_cast<double>(r.g.size()) * (kLog2Pi + std::log(variance)) - 0.5 * square / variance;
+  double sum = 0.0;
+  for (Index c = 0; c < fit.count(); ++c)
+    sum += 0.5 * (1.0 + kLog2Pi + std::log(fit.group.be_covariance(c, c)));
+  for (Index m = 0; m < fit.bank.kernels(); ++m) {
+    const double location = fit.group.e_location[at(m)];
+    const double precision = fit.group.e_precision[at(m)];
+    const double mean = fit.mean_be(fit.count() + m);
+    const double variance = fit.group.be_covariance(fit.count() + m, fit.count() + m);
+    const double square = variance + (mean - location) * (mean - location);
+    sum += std::numbers::ln2 + 0.5 * (kLog2Pi - std::log(precision)) +
+           tail_of(location * std::sqrt(precision)).log_mass + 0.5 * precision * square;
+  }
+  return sum;
 }
 
-// Σ_i E[log p(f_i|…)] − E[log q(f_i)], with E(eᵀg+b)² = [1 gᵀ]M[1;g] + tr(M_ee Σ_g), M = E[(b,e)(b,e)ᵀ].
-double output_terms(const Model& model, const Rebuilt& r) {
+// E[log p(G|a)] − E[log q(G)] and υ: each E(g_im − k_m,iᵀa)² = (g_im − k_m,iᵀμ_a)² + (Σ_g)_mm/w_i + k_m,iᵀ Σ_a
+// k_m,i; the last, summed with the weights, is tr(SΣ_a).
+double intermediate_terms(const Fit& fit, Index c) {
+  const Rebuilt& r = fit.outputs[at(c)];
+  const BemklPosterior& q = *fit.model.bemkl;
+  const auto p = static_cast<double>(r.g.cols());
+  const double upsilon = fit.group.upsilon[at(c)];
+  double total = 0.0;
+  for (double weight : fit.weight) total += weight;
+  double log_upsilon = std::log(upsilon);
+  double sum = 0.0;
+  if (fit.likelihood() == Likelihood::gaussian) {
+    const double shape = q.alpha_upsilon + 0.5 * total * p;
+    log_upsilon = boost::math::digamma(shape) + std::log(upsilon / shape);
+    sum += gamma_terms(q.alpha_upsilon, q.beta_upsilon, shape, upsilon);
+  }
+  double square = algebra::dot(fit.gram.values(), r.a.matrix.values());
+  for (Index i = 0; i < r.g.rows(); ++i) {
+    const double weight = fit.weight[at(i)];
+    if (weight == 0.0) continue;
+    sum += -0.5 * weight * p * (kLog2Pi - log_upsilon);
+    sum += 0.5 * (p * (1.0 + kLog2Pi) + r.g_covariance.log_det - p * std::log(weight));
+    for (Index m = 0; m < r.g.cols(); ++m) {
+      const double d = r.g(i, m) - r.outputs(i, m);
+      square += weight * d * d + r.g_covariance.matrix(m, m);
+    }
+  }
+  return sum - 0.5 * upsilon * square;
+}
+
+// Σ_i E[log p(f_i|…)] − E[log q(f_i)] without the masses (in regression E[log p(y_i|…)] and ε), with
+// E(eᵀg+b)² = [1 gᵀ]M[1;g] + tr(M_ee Σ_g)/w, M = E[(b,e)(b,e)ᵀ].
+double output_terms(const Fit& fit, Index c) {
+  const Rebuilt& r = fit.outputs[at(c)];
   const Index p = r.g.cols();
+  const bool gaussian = fit.likelihood() == Likelihood::gaussian;
   double trace = 0.0;
   for (Index j = 0; j < p; ++j) {
-    for (Index i = 0; i < p; ++i) trace += r.second_be(i + 1, j + 1) * r.g_covariance.matrix(i, j);
+    for (Index i = 0; i < p; ++i)
+      trace += fit.second_be(fit.count() + i, fit.count() + j) * r.g_covariance.matrix(i, j);
   }
-  Matrix extended(r.g.rows(), p + 1, 1.0);
-  for (Index m = 0; m < p; ++m) std::ranges::copy(r.g.column(m), extended.column(m + 1).begin());
-  Matrix product(r.g.rows(), p + 1);
-  algebra::gemm(Op::none, Op::none, 1.0, extended.view(), r.second_be.view(), 0.0, product.view());
-  double sum = 0.0;
+  double total = 0.0;
+  for (double weight : fit.weight) total += weight;
+  const double epsilon = fit.group.epsilon[at(c)];
+  const double shape = fit.model.bemkl->alpha_epsilon + 0.5 * total;
+  const double log_epsilon = gaussian ? boost::math::digamma(shape) + std::log(epsilon / shape) : 0.0;
+  double sum = gaussian
+                   ? gamma_terms(fit.model.bemkl->alpha_epsilon, fit.model.bemkl->beta_epsilon, shape, epsilon)
+                   : 0.0;
   for (Index i = 0; i < r.g.rows(); ++i) {
-    double mean = model.bias[0];
-    double square = trace;
-    for (Index m = 0; m <= p; ++m) square += extended(i, m) * product(i, m);
-    for (Index m = 0; m < p; ++m) mean += model.weights.values(0, m) * r.g(i, m);
-    const double location = model.bemkl->f_location[at(i)];
-    sum += r.f_log_mass[at(i)] + r.f_mean[at(i)] * (mean - location) + 0.5 * location * location - 0.5 * square;
+    const double weight = fit.weight[at(i)];
+    if (weight == 0.0) continue;
+    double mean = fit.bias(c);
+    double square = fit.second_be(c, c) + trace / weight;
+    for (Index m = 0; m < p; ++m) {
+      mean += fit.mean_be(fit.count() + m) * r.g(i, m);
+      square += 2.0 * fit.second_be(fit.count() + m, c) * r.g(i, m);
+      for (Index l = 0; l < p; ++l)
+        square += r.g(i, m) * fit.second_be(fit.count() + m, fit.count() + l) * r.g(i, l);
+    }
+    const double f = r.f_mean[at(i)];
+    if (gaussian) {
+      sum += 0.5 * weight * (log_epsilon - kLog2Pi - epsilon * (f * f - 2.0 * f * mean + square));
+    } else {
+      const double location = fit.group.f_location(i, c);
+      sum += weight * (f * (mean - location) + 0.5 * location * location - 0.5 * square) +
+             0.5 * (1.0 - weight) * kLog2Pi - 0.5 * std::log(weight);
+    }
   }
   return sum;
 }
 
-// How far the sample weights are from solving their own equation (diag E[λ] + S/σ²) a = Σ K_p g_p/σ², relative.
-double stationarity(const KernelBank& bank, const Model& model, const Rebuilt& r) {
-  const double precision = 1.0 / (model.bemkl->sigma_g * model.bemkl->sigma_g);
-  const Index n = bank.rows();
-  const Matrix right = bank.apply_adjoint({r.g.data(), r.g.size(), 1, r.g.size()});
-  Vector optimum(right.values().begin(), right.values().end());
-  Vector best(optimum.size());
-  algebra::gemv(Op::none, precision, r.a.matrix.view(), optimum, 0.0, best);
-  double difference = 0.0;
-  double size = 0.0;
-  for (Index i = 0; i < n; ++i) {
-    difference = std::max(difference, std::abs(best[at(i)] - model.coefficients(i, 0)));
-    size = std::max(size, std::abs(model.coefficients(i, 0)));
+// Signs or standardised numbers of output `column` of the model.
+Vector target_column(const Targets& targets, const Model& model, Index column) {
+  if (targets.task == Task::binary) return targets.signs();
+  Vector result;
+  if (targets.task == Task::multiclass) {
+    for (int code : targets.codes)
+      result.push_back(code == Targets::unlabelled ? 0.0 : code == column ? 1.0 : -1.0);
+    return result;
   }
-  return size > 0.0 ? difference / size : difference;
+  for (double value : targets.values.column(column)) {
+    if (targets.task == Task::multilabel) {
+      result.push_back(std::isnan(value) ? 0.0 : value > 0.5 ? 1.0 : -1.0);
+    } else {
+      const BemklPosterior& q = *model.bemkl;
+      result.push_back((value - q.target_centre[at(column)]) / q.target_scale[at(column)]);
+    }
+  }
+  return result;
 }
 
 }  // namespace
 
 Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model) {
-  const Vector signs = targets.signs();
-  const Rebuilt r = rebuild(bank, signs, model);
-  const double bound =
-      prior_terms(model, r) + entropy_terms(model, r) + intermediate_terms(model, r) + output_terms(model, r);
-  const double residual = stationarity(bank, model, r);
+  const BemklPosterior& posterior = *model.bemkl;
+  double bound = 0.0;
+  double residual = 0.0;
+  Index first = 0;
+  for (std::size_t g = 0; g < posterior.groups.size(); ++g) {
+    const Group& group = posterior.groups[g];
+    Fit fit{model, group, bank, first, static_cast<Index>(g), posterior.sample_weights, {}, {}, {}, 0.0, {}};
+    fit.targets = Matrix(bank.rows(), static_cast<Index>(group.gamma.size()));
+    for (Index c = 0; c < fit.count(); ++c, ++first)
+      std::ranges::copy(target_column(targets, model, first), fit.targets.column(c).begin());
+    const bool weighted = !fit.weight.empty();
+    if (!weighted) fit.weight.assign(at(bank.rows()), 1.0);
+    fit.gram = weighted ? weighted_gram(bank, fit.weight) : bank.gram();
+    rebuild(fit);
+    bound += prior_terms(fit) + weight_entropy(fit) + fit.f_log_mass;
+    for (Index c = 0; c < fit.count(); ++c) {
+      bound += intermediate_terms(fit, c) + output_terms(fit, c);
+      residual = std::max(residual, fit.outputs[at(c)].residual);
+    }
+  }
   Certificate certificate;
   certificate.items = {
       {"lower bound", bound, "of log p(y), recomputed from the model's factors by a plain dense pass"},

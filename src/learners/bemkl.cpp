@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "algebra/threads.h"
@@ -22,100 +25,310 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-void check_problem(const KernelBank& bank, const Targets& targets) {
-  if (targets.task != Task::binary) {
-    throw InvalidArgument(
-        fmt::format("method bemkl learns two classes; the target has task '{}' with {} classes",
-                    to_string(targets.task), targets.classes.size()));
-  }
+void check_problem(const KernelBank& bank, const Targets& targets, const BemklOptions& options) {
   if (!bank.symmetric() || bank.rows() != targets.samples()) {
     throw InvalidArgument(
         fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
                     bank.cols(), targets.samples()));
   }
-  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
-    if (targets.codes[i] == Targets::unlabelled) {
+  if (options.likelihood == "multinomial" &&
+      (targets.task != Task::multiclass || options.multiclass != "shared")) {
+    throw InvalidArgument(
+        "the multinomial likelihood is for three or more classes with shared kernel weights; use --likelihood "
+        "probit");
+  }
+  for (std::size_t i = 0; i < targets.weights.size(); ++i) {
+    if (!(targets.weights[i] >= 0.0)) {
       throw InvalidArgument(
-          fmt::format("sample {} has no label; method bemkl needs a label for every sample", i + 1));
+          fmt::format("sample {} has weight {}; weights are numbers >= 0", i + 1, targets.weights[i]));
     }
   }
-  for (double weight : targets.weights) {
-    if (weight != 1.0)
-      throw InvalidArgument("method bemkl takes no sample weights; leave out the weight column");
+}
+
+// Weights of the samples: as given, times what balances the classes if asked for; empty if all are 1.
+Vector sample_weights(const Targets& targets, const BemklOptions& options) {
+  Vector weights(at(targets.samples()), 1.0);
+  if (!targets.weights.empty()) weights = targets.weights;
+  if (options.class_weight == "balanced" && !targets.codes.empty()) {
+    Vector totals(targets.classes.size());
+    double total = 0.0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (targets.codes[i] == Targets::unlabelled) continue;
+      totals[at(targets.codes[i])] += weights[i];
+      total += weights[i];
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (targets.codes[i] == Targets::unlabelled || weights[i] == 0.0) continue;
+      weights[i] *= total / (static_cast<double>(totals.size()) * totals[at(targets.codes[i])]);
+    }
   }
+  const bool plain = std::ranges::all_of(weights, [](double w) { return w == 1.0; });
+  return plain ? Vector() : weights;
 }
 
-BemklHyper hyper_of(const BemklOptions& options) {
-  BemklHyper hyper{options.sigma_g,
-                   options.margin,
-                   {options.alpha_lambda, options.beta_lambda},
-                   {options.alpha_gamma, options.beta_gamma},
-                   {options.alpha_omega, options.beta_omega}};
-  if (options.sparse) hyper.omega = {1e-10, 1e+10};
-  return hyper;
+// +1 for class c, −1 for the others, 0 without a label.
+Vector signs_of_class(const Targets& targets, int c) {
+  Vector signs;
+  for (int code : targets.codes) signs.push_back(code == Targets::unlabelled ? 0.0 : code == c ? 1.0 : -1.0);
+  return signs;
 }
 
-// The author starts from a ~ N(0,1) and G, f = (|N(0,1)| + ν)·sign(y). The default takes expectations of these
-// instead, E a² = 1 and E|z| = √(2/π): no seed, and permuted samples give the permuted answer.
-BemklStart start_of(const BemklOptions& options, const Vector& signs, Index kernels, std::uint64_t seed) {
-  const auto n = static_cast<Index>(signs.size());
-  BemklStart start{Vector(signs.size(), 1.0), Matrix(n, kernels), Vector(signs.size()), 0.0,
-                   Vector(at(kernels), 1.0)};
+// Numbers of one target, standardised (literal: as they are).
+Vector standardised(std::span<const double> values, const Vector& weights, bool literal, double& centre,
+                    double& scale) {
+  double total = 0.0;
+  double sum = 0.0;
+  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : weights[i]; };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    total += weight(i);
+    sum += weight(i) * values[i];
+  }
+  centre = literal || total == 0.0 ? 0.0 : sum / total;
+  double square = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    square += weight(i) * (values[i] - centre) * (values[i] - centre);
+  scale = literal || square == 0.0 ? 1.0 : std::sqrt(square / total);
+  Vector result;
+  for (double value : values) result.push_back((value - centre) / scale);
+  return result;
+}
+
+BemklLikelihood likelihood_of(const Targets& targets, const BemklOptions& options) {
+  if (targets.task == Task::regression || targets.task == Task::multi_regression)
+    return BemklLikelihood::gaussian;
+  return options.likelihood == "multinomial" ? BemklLikelihood::multinomial : BemklLikelihood::probit;
+}
+
+// Columns of signs or numbers, one per output.
+std::vector<Vector> output_columns(const Targets& targets, const BemklOptions& options, const Vector& weights,
+                                   BemklPlan& plan) {
+  std::vector<Vector> columns;
+  if (targets.task == Task::binary) return {targets.signs()};
+  if (targets.task == Task::multiclass) {
+    for (int c = 0; c < static_cast<int>(targets.classes.size()); ++c)
+      columns.push_back(signs_of_class(targets, c));
+    return columns;
+  }
+  for (Index c = 0; c < targets.values.cols(); ++c) {
+    const auto values = targets.values.column(c);
+    if (targets.task == Task::multilabel) {
+      Vector signs;
+      for (double value : values) signs.push_back(std::isnan(value) ? 0.0 : value > 0.5 ? 1.0 : -1.0);
+      columns.push_back(std::move(signs));
+      continue;
+    }
+    double centre = 0.0;
+    double scale = 1.0;
+    columns.push_back(standardised(values, weights, options.literal, centre, scale));
+    plan.target_centre.push_back(centre);
+    plan.target_scale.push_back(scale);
+  }
+  return columns;
+}
+
+Matrix matrix_of(const std::vector<Vector>& columns) {
+  Matrix result(static_cast<Index>(columns.front().size()), static_cast<Index>(columns.size()));
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    std::ranges::copy(columns[c], result.column(static_cast<Index>(c)).begin());
+  return result;
+}
+
+// The author starts from a ~ N(0,1) and G, f = (|N(0,1)| + ν)·sign(y); in regression from G ~ N(0,1). The
+// default takes expectations of these instead, E a² = 1 and E|z| = √(2/π), and G = y in regression: no seed,
+// and permuted samples give the permuted answer.
+BemklStart start_of(const BemklProblem& problem, const BemklOptions& options, Index kernels, bool random,
+                    std::uint64_t seed) {
+  const Index n = problem.targets.rows();
+  const Index outputs = problem.targets.cols();
+  BemklStart start{Matrix(n, outputs, 1.0), Matrix(n * kernels, outputs), Matrix(n, outputs),
+                   Vector(at(outputs)), Vector(at(kernels), 1.0)};
   boost::random::mt19937_64 engine(seed);
   boost::random::normal_distribution<double> normal;
-  const bool random = options.literal || options.start == "random";
+  const bool gaussian = problem.likelihood == BemklLikelihood::gaussian;
   const double typical = std::sqrt(2.0 / std::numbers::pi);
-  const auto magnitude = [&] { return (random ? std::abs(normal(engine)) : typical) + options.margin; };
-  if (random) {
-    for (double& a : start.a) a = normal(engine);
+  const auto draw = [&](double y) {
+    if (gaussian) return random ? normal(engine) : y;
+    return ((random ? std::abs(normal(engine)) : typical) + options.margin) * y;
+  };
+  for (Index c = 0; c < outputs; ++c) {
+    const auto y = problem.targets.column(c);
+    if (random) {
+      for (double& a : start.a.column(c)) a = normal(engine);
+    }
+    for (Index k = 0; k < n * kernels; ++k) start.intermediate(k, c) = draw(y[at(k % n)]);
+    for (Index i = 0; i < n; ++i) start.f(i, c) = draw(y[at(i)]);
   }
-  for (Index m = 0; m < kernels; ++m) {
-    for (Index i = 0; i < n; ++i) start.intermediate(i, m) = magnitude() * signs[at(i)];
-  }
-  for (std::size_t i = 0; i < signs.size(); ++i) start.f[i] = magnitude() * signs[i];
   return start;
 }
 
-// Iterates until the bound has settled; fills status, message, trace and iterations of the report.
-void run(BemklFactors& factors, const BemklOptions& options, const Context& context, Report& report) {
-  ProgressMeter meter(context, "bemkl");
-  double bound = -std::numeric_limits<double>::infinity();
-  double rise = 0.0;
-  for (Index iteration = 1; iteration <= options.iterations; ++iteration) {
-    const bool sound = factors.iterate();
-    const double now = sound ? factors.lower_bound() : std::numeric_limits<double>::quiet_NaN();
-    report.iterations = iteration;
-    if (!std::isfinite(now)) {
-      report.status = Status::numerical_trouble;
-      report.message = fmt::format(
-          "iteration {} lost a positive definite matrix; kernels of very different or huge scale do that: "
-          "normalise them",
-          iteration);
-      return;
-    }
-    rise = now - bound;
-    bound = now;
-    report.trace.push_back({iteration, bound, meter.seconds()});
-    if (!options.literal && rise <= options.tolerance * std::abs(bound)) {
-      report.status = Status::converged;
-      report.message = fmt::format("the lower bound rose by less than {} of itself in iteration {}",
-                                   options.tolerance, iteration);
-      return;
-    }
-    if (meter.step(iteration, options.iterations, bound)) {
-      report.status = Status::stopped;
-      report.message = fmt::format("stopped on request after iteration {}; the model is usable", iteration);
-      return;
-    }
-  }
-  report.status = Status::iteration_limit;
-  report.message = fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
-                               options.iterations, rise);
+bool has_unlabelled(const BemklProblem& problem) {
+  return problem.likelihood != BemklLikelihood::gaussian &&
+         std::ranges::any_of(problem.targets.values(), [](double y) { return y == 0.0; });
 }
 
-BemklPosterior posterior_of(const BemklFactors& factors, const BemklOptions& options) {
-  const BemklHyper hyper = hyper_of(options);
+// Labels for all samples to start from: again and again the sample without a label that is most similar (by the
+// mean of all kernels) to one with a label takes that label. From f = 0 the bias alone would decide about all
+// of them.
+BemklProblem with_grown_labels(const KernelBank& bank, BemklProblem problem) {
+  const Index n = bank.rows();
+  const Matrix similarity = bank.combine(Vector(at(bank.kernels()), 1.0 / static_cast<double>(bank.kernels())));
+  std::vector<bool> labelled(at(n));
+  Vector closest(at(n), -std::numeric_limits<double>::infinity());
+  std::vector<Index> from(at(n), -1);
+  const auto spread = [&](Index source) {
+    labelled[at(source)] = true;
+    for (Index i = 0; i < n; ++i) {
+      if (similarity(i, source) <= closest[at(i)]) continue;
+      closest[at(i)] = similarity(i, source);
+      from[at(i)] = source;
+    }
+  };
+  for (Index i = 0; i < n; ++i) {
+    bool any = false;
+    for (Index c = 0; c < problem.targets.cols(); ++c) any |= problem.targets(i, c) != 0.0;
+    if (any) spread(i);
+  }
+  for (;;) {
+    Index next = -1;
+    for (Index i = 0; i < n; ++i) {
+      if (!labelled[at(i)] && from[at(i)] >= 0 && (next < 0 || closest[at(i)] > closest[at(next)])) next = i;
+    }
+    if (next < 0) return problem;
+    for (Index c = 0; c < problem.targets.cols(); ++c)
+      problem.targets(next, c) = problem.targets(from[at(next)], c);
+    spread(next);
+  }
+}
+
+// One run of updates with its report: bound, trace, status.
+class Run {
+ public:
+  Run(BemklFactors& factors, const BemklOptions& options, const Context& context)
+      : factors_(factors), options_(options), meter_(context, "bemkl") {}
+
+  // Iterates until the bound has settled; fills status, message, trace and iterations of the report.
+  void go(Report& report) {
+    while (step(report)) {
+      if (options_.acceleration == "squarem" && !options_.literal && !extrapolate(report)) return;
+    }
+  }
+
+ private:
+  bool step(Report& report);
+  bool extrapolate(Report& report);
+
+  BemklFactors& factors_;
+  const BemklOptions& options_;
+  ProgressMeter meter_;
+  double bound_ = -std::numeric_limits<double>::infinity();
+  Index iteration_ = 0;
+  // SQUAREM: the last three states of plain updates, and how far an extrapolation may go.
+  std::vector<Vector> states_;
+  double longest_ = 4.0;
+};
+
+// One pass over the factors. False: the run has ended.
+bool Run::step(Report& report) {
+  report.iterations = ++iteration_;
+  const bool sound = factors_.iterate();
+  const double now = sound ? factors_.lower_bound() : std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(now)) {
+    report.status = Status::numerical_trouble;
+    report.message = fmt::format(
+        "iteration {} lost a positive definite matrix; kernels of very different or huge scale do that: "
+        "normalise them",
+        iteration_);
+    return false;
+  }
+  const double rise = now - bound_;
+  bound_ = now;
+  report.trace.push_back({iteration_, bound_, meter_.seconds()});
+  if (!options_.literal && rise <= options_.tolerance * std::abs(bound_)) {
+    report.status = Status::converged;
+    report.message = fmt::format("the lower bound rose by less than {} of itself in iteration {}",
+                                 options_.tolerance, iteration_);
+    return false;
+  }
+  if (meter_.step(iteration_, options_.iterations, bound_)) {
+    report.status = Status::stopped;
+    report.message = fmt::format("stopped on request after iteration {}; the model is usable", iteration_);
+    return false;
+  }
+  if (iteration_ >= options_.iterations) {
+    report.status = Status::iteration_limit;
+    report.message = fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
+                                 options_.iterations, rise);
+    return false;
+  }
+  return true;
+}
+
+// Squared extrapolation [Varadhan2008]: from states x0, x1, x2 of plain updates to x0 − 2αr + α²v with r = x1 −
+// x0, v = x2 − 2x1 + x0, α = −‖r‖/‖v‖, then one plain update. Kept only if the bound rose above that of x2.
+bool Run::extrapolate(Report& report) {
+  states_.push_back(factors_.state());
+  if (states_.size() < 3) return true;
+  double rr = 0.0;
+  double vv = 0.0;
+  for (std::size_t k = 0; k < states_[0].size(); ++k) {
+    const double r = states_[1][k] - states_[0][k];
+    const double v = states_[2][k] - states_[1][k] - r;
+    rr += r * r;
+    vv += v * v;
+  }
+  const double length = vv > 0.0 ? std::clamp(std::sqrt(rr / vv), 1.0, longest_) : 1.0;
+  Vector target = states_[0];
+  for (std::size_t k = 0; k < target.size(); ++k) {
+    const double r = states_[1][k] - states_[0][k];
+    const double v = states_[2][k] - states_[1][k] - r;
+    target[k] += 2.0 * length * r + length * length * v;
+  }
+  states_.erase(states_.begin(), states_.begin() + 2);
+  if (length <= 1.0) return true;
+  BemklFactors candidate = factors_;
+  report.iterations = ++iteration_;
+  const double bound = candidate.set_state(target) && candidate.iterate()
+                           ? candidate.lower_bound()
+                           : std::numeric_limits<double>::quiet_NaN();
+  if (bound > bound_) {
+    if (length == longest_) longest_ *= 4.0;
+    factors_ = std::move(candidate);
+    bound_ = bound;
+    report.trace.push_back({iteration_, bound_, meter_.seconds()});
+    states_ = {factors_.state()};
+  } else {
+    longest_ = std::max(4.0, longest_ / 4.0);
+  }
+  return true;
+}
+
+BemklPosterior::Group group_of(const BemklFactors& factors, const Vector& weights,
+                               const BemklOptions& options) {
+  BemklPosterior::Group group;
+  group.lambda = factors.lambda();
+  group.omega = factors.omega();
+  group.gamma = factors.gamma();
+  group.upsilon = factors.upsilon();
+  group.epsilon = factors.epsilon();
+  group.be_covariance = factors.be_covariance();
+  group.e_location = factors.e_location();
+  group.e_precision = factors.e_precision();
+  if (factors.likelihood() != BemklLikelihood::gaussian) group.f_location = factors.f_location();
+  for (std::size_t i = 0; i < weights.size() && !group.f_location.empty(); ++i) {
+    // The factors' scale is √w times that of the model.
+    for (Index c = 0; c < factors.outputs(); ++c)
+      group.f_location(static_cast<Index>(i), c) /= weights[i] > 0.0 ? std::sqrt(weights[i]) : 1.0;
+  }
+  for (Index c = 0; c < factors.outputs() && options.variance; ++c)
+    group.a_covariance.push_back(factors.a_covariance(c));
+  return group;
+}
+
+BemklPosterior posterior_of(const BemklPlan& plan, const std::vector<BemklFactors>& factors,
+                            const BemklOptions& options) {
+  const BemklHyper hyper = bemkl_hyper(options);
   BemklPosterior posterior;
+  posterior.likelihood = static_cast<BemklPosterior::Likelihood>(plan.problems.front().likelihood);
   posterior.sigma_g = hyper.sigma_g;
   posterior.margin = hyper.margin;
   posterior.alpha_lambda = hyper.lambda.shape;
@@ -124,23 +337,154 @@ BemklPosterior posterior_of(const BemklFactors& factors, const BemklOptions& opt
   posterior.beta_gamma = hyper.gamma.scale;
   posterior.alpha_omega = hyper.omega.shape;
   posterior.beta_omega = hyper.omega.scale;
+  posterior.alpha_upsilon = hyper.upsilon.shape;
+  posterior.beta_upsilon = hyper.upsilon.scale;
+  posterior.alpha_epsilon = hyper.epsilon.shape;
+  posterior.beta_epsilon = hyper.epsilon.scale;
   posterior.literal = options.literal;
-  posterior.lambda = factors.lambda();
-  posterior.omega = factors.omega();
-  posterior.gamma = factors.gamma();
-  posterior.be_covariance = factors.be_covariance();
-  posterior.f_location = factors.f_location();
-  if (options.variance) posterior.a_covariance = factors.a_covariance();
+  posterior.sample_weights = plan.problems.front().weights;
+  posterior.target_centre = plan.target_centre;
+  posterior.target_scale = plan.target_scale;
+  for (const BemklFactors& fit : factors)
+    posterior.groups.push_back(group_of(fit, posterior.sample_weights, options));
   return posterior;
 }
 
-std::size_t working_memory(Index n, Index p, Index /*outputs*/) {
-  // S, the factor of Σ(a)'s precision and Σ(a); G, its linear term and [K_p μ_a]; Σ_g, Σ_(b,e), moments, work.
-  const auto entries = 4 * n * n + 4 * n * p + 5 * (p + 1) * (p + 1);
+std::size_t working_memory(Index n, Index p, Index outputs) {
+  // S, the factor of Σ(a)'s precision and every Σ(a); G, its linear term, [K_p μ_a] and a copy of the state;
+  // Σ_g, Σ_(b,e), moments, work.
+  const auto entries =
+      (3 + outputs) * n * n + 6 * n * p * outputs + (5 + outputs) * (p + outputs) * (p + outputs);
   return static_cast<std::size_t>(entries) * sizeof(double);
 }
 
+// Switches samples off for good and lets the rest settle. The bound may lose a thousandth of itself by that: it
+// has many maxima, and the one with fewer samples is what was asked for.
+void settle_samples(BemklFactors& factors, const BemklOptions& options, const Context& context,
+                    Report& report) {
+  for (int round = 0;
+       round < 10 && report.status != Status::numerical_trouble && report.status != Status::stopped; ++round) {
+    BemklFactors fewer = factors;
+    if (!fewer.switch_off_samples()) return;
+    Report part;
+    Run(fewer, options, context).go(part);
+    if (part.status == Status::numerical_trouble ||
+        fewer.lower_bound() < factors.lower_bound() - 1e-3 * std::abs(factors.lower_bound()))
+      return;
+    factors = std::move(fewer);
+    report.iterations += part.iterations;
+    report.status = part.status;
+    report.message = part.message;
+  }
+}
+
+// The best of all starts by the bound.
+BemklFactors fit_group(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
+                       const Context& context, Report& report) {
+  std::optional<BemklFactors> best;
+  Report best_report;
+  for (Index restart = 0; restart < options.restarts; ++restart) {
+    const bool random = options.literal || options.start == "random" || restart > 0;
+    const BemklStart start =
+        start_of(has_unlabelled(problem) ? with_grown_labels(bank, problem) : problem, options, bank.kernels(),
+                 random, context.seed + static_cast<std::uint64_t>(restart));
+    BemklFactors factors(bank, problem, bemkl_hyper(options), start);
+    Report part;
+    Run(factors, options, context).go(part);
+    if (options.sparse_samples) settle_samples(factors, options, context, part);
+    if (part.status != Status::numerical_trouble) {
+      // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the
+      // model.
+      if (!factors.update_intermediate()) throw InternalError("BEMKL lost q(G) after its last iteration");
+      part.objective = factors.lower_bound();
+    }
+    if (!best || (part.status != Status::numerical_trouble && part.objective > best_report.objective)) {
+      best = std::move(factors);
+      best_report = std::move(part);
+    }
+    if (best_report.status == Status::stopped) break;
+  }
+  report.status = best_report.status;
+  report.message = best_report.message;
+  report.iterations += best_report.iterations;
+  report.objective += best_report.objective;
+  if (report.trace.empty()) report.trace = best_report.trace;
+  return std::move(*best);
+}
+
+// Which kernels are on, by three rules side by side.
+Report::Table kernels_in_use(const KernelBank& bank, const Model& model) {
+  Report::Table table{"kernels in use", {"output", "on", "with |weight| > 1e-3", "of"}, {}};
+  const Matrix applied = bank.apply(model.coefficients.view());
+  for (Index row = 0; row < model.weights.values.rows(); ++row) {
+    Vector contribution(model.kernel_names.size());
+    double total = 0.0;
+    for (Index c = 0; c < model.coefficients.cols(); ++c) {
+      if (model.weights.shape == KernelWeights::Shape::per_class && c != row) continue;
+      for (Index m = 0; m < bank.kernels(); ++m) {
+        double square = 0.0;
+        for (Index i = 0; i < bank.rows(); ++i) square += std::pow(applied(m * bank.rows() + i, c), 2);
+        contribution[at(m)] += std::abs(model.weights.values(row, m)) * std::sqrt(square);
+      }
+    }
+    for (double value : contribution) total += value;
+    double on = 0.0;
+    double published = 0.0;
+    for (Index m = 0; m < bank.kernels(); ++m) {
+      const double weight = std::abs(model.weights.values(row, m));
+      published += weight > 1e-3 ? 1.0 : 0.0;
+      on += weight > 2.0 * model.weights.deviation(row, m) && contribution[at(m)] > 1e-3 * total ? 1.0 : 0.0;
+    }
+    table.rows.push_back({static_cast<double>(row + 1), on, published, static_cast<double>(bank.kernels())});
+  }
+  return table;
+}
+
+// Samples that were switched off leave the model.
+void drop_samples(const std::vector<BemklFactors>& factors, Model& model) {
+  constexpr double kOff = 1e5;
+  Index column = 0;
+  for (std::size_t g = 0; g < factors.size(); ++g) {
+    for (Index c = 0; c < factors[g].outputs(); ++c, ++column) {
+      for (Index i = 0; i < model.coefficients.rows(); ++i) {
+        if (factors[g].lambda()(i, c) < kOff) continue;
+        model.coefficients(i, column) = 0.0;
+        if (model.bemkl->groups[g].a_covariance.empty()) continue;
+        Matrix& covariance = model.bemkl->groups[g].a_covariance[at(c)];
+        for (Index j = 0; j < covariance.rows(); ++j) covariance(i, j) = covariance(j, i) = 0.0;
+      }
+    }
+  }
+}
+
 }  // namespace
+
+BemklHyper bemkl_hyper(const BemklOptions& options) {
+  BemklHyper hyper{options.sigma_g,
+                   options.margin,
+                   {options.alpha_lambda, options.beta_lambda},
+                   {options.alpha_gamma, options.beta_gamma},
+                   {options.alpha_omega, options.beta_omega},
+                   {options.alpha_upsilon, options.beta_upsilon},
+                   {options.alpha_epsilon, options.beta_epsilon},
+                   options.non_negative};
+  if (options.sparse) hyper.omega = {1e-10, 1e+10};
+  if (options.sparse_samples) hyper.lambda = {1e-10, 1e+10};
+  return hyper;
+}
+
+BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options) {
+  BemklPlan plan;
+  const Vector weights = sample_weights(targets, options);
+  const std::vector<Vector> columns = output_columns(targets, options, weights, plan);
+  const BemklLikelihood likelihood = likelihood_of(targets, options);
+  if (targets.task == Task::multiclass && options.multiclass == "one-versus-all") {
+    for (const Vector& column : columns) plan.problems.push_back({likelihood, matrix_of({column}), weights});
+  } else {
+    plan.problems.push_back({likelihood, matrix_of(columns), weights});
+  }
+  return plan;
+}
 
 const OptionTable<BemklOptions>& bemkl_option_table() {
   static const OptionTable<BemklOptions> table = {
@@ -151,28 +495,83 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
        "standard deviation of each kernel's output; smaller values trust the kernels more and are "
        "over-confident"},
       {"margin", &BemklOptions::margin, kNonNegative, {}, "width of the region between the classes"},
+      {"multiclass",
+       &BemklOptions::multiclass,
+       {},
+       {"shared", "one-versus-all"},
+       "several classes: one set of kernel weights for all, or one fit per class"},
+      {"likelihood",
+       &BemklOptions::likelihood,
+       {},
+       {"probit", "multinomial"},
+       "several classes: a threshold for each, or the largest score wins"},
       {"iterations", &BemklOptions::iterations, kAtLeastOne, {}, "at most this many passes over all factors"},
       {"tolerance",
        &BemklOptions::tolerance,
        kNonNegative,
        {},
        "stop when the lower bound rises by less than this part of itself; 0 runs all iterations"},
+      {"acceleration",
+       &BemklOptions::acceleration,
+       {},
+       {"squarem", "none"},
+       "extrapolate between updates where that raises the lower bound"},
       {"sparse",
        &BemklOptions::sparse,
        {},
        {},
        "switch most kernels off (gamma prior 1e-10, 1e+10 on kernel weights)"},
+      {"sparse_samples",
+       &BemklOptions::sparse_samples,
+       {},
+       {},
+       "switch most training samples off (gamma prior 1e-10, 1e+10 on sample weights): a smaller model"},
+      {"non_negative",
+       &BemklOptions::non_negative,
+       {},
+       {},
+       "kernel weights cannot be negative; cheaper with many kernels"},
       {"alpha_lambda", &BemklOptions::alpha_lambda, kPositive, {}, "shape of the prior on sample precisions"},
       {"beta_lambda", &BemklOptions::beta_lambda, kPositive, {}, "scale of the prior on sample precisions"},
       {"alpha_gamma", &BemklOptions::alpha_gamma, kPositive, {}, "shape of the prior on the bias precision"},
       {"beta_gamma", &BemklOptions::beta_gamma, kPositive, {}, "scale of the prior on the bias precision"},
       {"alpha_omega", &BemklOptions::alpha_omega, kPositive, {}, "shape of the prior on kernel precisions"},
       {"beta_omega", &BemklOptions::beta_omega, kPositive, {}, "scale of the prior on kernel precisions"},
+      {"alpha_upsilon",
+       &BemklOptions::alpha_upsilon,
+       kPositive,
+       {},
+       "regression: shape of the prior on the precision of kernel outputs"},
+      {"beta_upsilon",
+       &BemklOptions::beta_upsilon,
+       kPositive,
+       {},
+       "regression: scale of the prior on the precision of kernel outputs"},
+      {"alpha_epsilon",
+       &BemklOptions::alpha_epsilon,
+       kPositive,
+       {},
+       "regression: shape of the prior on the precision of the noise"},
+      {"beta_epsilon",
+       &BemklOptions::beta_epsilon,
+       kPositive,
+       {},
+       "regression: scale of the prior on the precision of the noise"},
+      {"class_weight",
+       &BemklOptions::class_weight,
+       {},
+       {"none", "balanced"},
+       "balanced: weights of a class inversely to its size"},
       {"start",
        &BemklOptions::start,
        {},
        {"mean", "random"},
        "where the iteration starts: the expected starting point, or a random one from the seed"},
+      {"restarts",
+       &BemklOptions::restarts,
+       kAtLeastOne,
+       {},
+       "keep the best of so many starts; those after the first are random"},
       {"variance",
        &BemklOptions::variance,
        {},
@@ -187,35 +586,48 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
   return table;
 }
 
-Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklFactors& factors,
-                  const BemklOptions& options) {
+Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
+                  const std::vector<BemklFactors>& factors, const BemklOptions& options) {
   const Index p = bank.kernels();
+  const auto groups = static_cast<Index>(factors.size());
   Model model;
   model.method = "bemkl";
   model.task = targets.task;
   model.classes = targets.classes;
   model.options_json = nlohmann::json(option_texts(bemkl_option_table(), options)).dump();
   model.kernel_names = bank.names();
-  model.weights.values = Matrix(1, p);
-  model.weights.deviation = Matrix(1, p);
-  for (Index m = 0; m < p; ++m) {
-    model.weights.values(0, m) = factors.be()[at(m + 1)];
-    model.weights.deviation(0, m) = std::sqrt(factors.be_covariance()(m + 1, m + 1));
+  model.weights.shape = groups > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
+  model.weights.values = Matrix(groups, p);
+  model.weights.deviation = Matrix(groups, p);
+  Index outputs = 0;
+  for (const BemklFactors& fit : factors) outputs += fit.outputs();
+  model.coefficients = Matrix(bank.rows(), outputs);
+  Index column = 0;
+  for (Index g = 0; g < groups; ++g) {
+    const BemklFactors& fit = factors[at(g)];
+    for (Index m = 0; m < p; ++m) {
+      model.weights.values(g, m) = fit.be()[at(fit.outputs() + m)];
+      model.weights.deviation(g, m) = std::sqrt(fit.be_covariance()(fit.outputs() + m, fit.outputs() + m));
+    }
+    for (Index c = 0; c < fit.outputs(); ++c, ++column) {
+      const double scale = plan.target_scale.empty() ? 1.0 : plan.target_scale[at(column)];
+      const double centre = plan.target_centre.empty() ? 0.0 : plan.target_centre[at(column)];
+      for (Index i = 0; i < bank.rows(); ++i) model.coefficients(i, column) = scale * fit.a()(i, c);
+      model.bias.push_back(scale * fit.be()[at(c)] + centre);
+    }
   }
-  model.coefficients = Matrix(bank.rows(), 1);
-  std::ranges::copy(factors.a(), model.coefficients.values().begin());
-  model.bias = {factors.be()[0]};
-  model.bemkl = posterior_of(factors, options);
+  model.bemkl = posterior_of(plan, factors, options);
+  if (options.sparse_samples) drop_samples(factors, model);
   return model;
 }
 
 FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                     const Context& context) {
-  check_problem(bank, targets);
+  check_problem(bank, targets, options);
   const auto n = static_cast<double>(bank.rows());
   const auto p = static_cast<double>(bank.kernels());
   const algebra::ThreadScope threads(context, n * n * n + p * p * p + n * p * p);
-  const Vector signs = targets.signs();
+  const BemklPlan plan = bemkl_plan(targets, options);
   FitResult result;
   Report& report = result.report;
   report.method = "bemkl";
@@ -225,22 +637,23 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   report.kernels = bank.kernels();
   report.objective_name = "lower bound";
   report.options = option_texts(bemkl_option_table(), options);
-  report.memory_bytes = bank.bytes() + working_memory(bank.rows(), bank.kernels(), 1);
   report.threads = threads.threads();
   report.seed = context.seed;
 
   ProgressMeter clock(context, "bemkl");
-  BemklFactors factors(bank, signs, hyper_of(options), start_of(options, signs, bank.kernels(), context.seed));
-  report.seconds.emplace_back("preparation", clock.seconds());
-  run(factors, options, context, report);
-  report.seconds.emplace_back("iterations", clock.seconds() - report.seconds.back().second);
-  if (report.status != Status::numerical_trouble) {
-    // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the
-    // model.
-    if (!factors.update_intermediate()) throw InternalError("BEMKL lost q(G) after its last iteration");
-    report.objective = factors.lower_bound();
+  std::vector<BemklFactors> factors;
+  for (const BemklProblem& problem : plan.problems) {
+    const Status before = report.status;
+    factors.push_back(fit_group(bank, problem, options, context, report));
+    if (before != Status::converged) report.status = before;  // the worst of all fits is told
+    if (report.status == Status::stopped && factors.size() < plan.problems.size())
+      throw Interrupted("stopped before every class had its fit");
   }
-  result.model = bemkl_model(bank, targets, factors, options);
+  report.seconds.emplace_back("iterations", clock.seconds());
+  result.model = bemkl_model(bank, targets, plan, factors, options);
+  report.memory_bytes =
+      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
+  report.tables.push_back(kernels_in_use(bank, result.model));
   return result;
 }
 
@@ -249,7 +662,8 @@ Learner bemkl_learner() {
   learner.name = "bemkl";
   learner.summary = "Bayesian efficient MKL: kernel weights with uncertainty, calibrated probabilities";
   learner.doc_page = "docs/methods/bemkl.md";
-  learner.tasks = {Task::binary};
+  learner.tasks = {Task::binary, Task::multiclass, Task::multilabel, Task::regression, Task::multi_regression};
+  learner.semi_supervised = true;
   learner.options = describe_options(bemkl_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

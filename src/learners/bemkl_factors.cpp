@@ -9,6 +9,7 @@
 
 #include "algebra/blas.h"
 #include "base/normal.h"
+#include "solvers/multinomial_probit.h"
 #include "solvers/truncated_normal.h"
 
 namespace kloom::learners {
@@ -23,22 +24,31 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-// E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of every precision in the model.
+// q(x) = Gamma(shape, scale) of a precision, by its shape and mean.
+double log_mean(double shape, double mean) {
+  return boost::math::digamma(shape) + std::log(mean / shape);
+}
+
+// E[log p(x)] − E[log q(x)] of a precision.
+double bound_of_gamma(const GammaPrior& prior, double shape, double mean) {
+  const double scale = mean / shape;
+  const double prior_part = -std::lgamma(prior.shape) - prior.shape * std::log(prior.scale) +
+                            (prior.shape - 1.0) * log_mean(shape, mean) - mean / prior.scale;
+  const double entropy =
+      shape + std::log(scale) + std::lgamma(shape) + (1.0 - shape) * boost::math::digamma(shape);
+  return prior_part + entropy;
+}
+
+// E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of the precision x of one variable v.
 double expected_precision(const GammaPrior& prior, double second_moment) {
   return (prior.shape + 0.5) / (1.0 / prior.scale + 0.5 * second_moment);
 }
 
-// E[log p(x)] + E[log p(v | x)] − E[log q(x)] for one precision x with mean E[x] and its variable v, v² given.
+// The same for the bound, with E[log p(v | x)].
 double bound_of_precision(const GammaPrior& prior, double mean, double second_moment) {
   const double shape = prior.shape + 0.5;
-  const double scale = mean / shape;
-  const double log_mean = boost::math::digamma(shape) + std::log(scale);
-  const double prior_part = -std::lgamma(prior.shape) - prior.shape * std::log(prior.scale) +
-                            (prior.shape - 1.0) * log_mean - mean / prior.scale;
-  const double variable_part = -0.5 * kLog2Pi + 0.5 * log_mean - 0.5 * mean * second_moment;
-  const double entropy =
-      shape + std::log(scale) + std::lgamma(shape) + (1.0 - shape) * boost::math::digamma(shape);
-  return prior_part + variable_part + entropy;
+  return bound_of_gamma(prior, shape, mean) - 0.5 * kLog2Pi + 0.5 * log_mean(shape, mean) -
+         0.5 * mean * second_moment;
 }
 
 // Symmetric positive definite matrix ← its inverse; log det of the inverse comes back in `log_det`.
@@ -57,207 +67,531 @@ Matrix identity(Index n) {
   return result;
 }
 
+// Σ_p K_pᵀ W K_p.
+Matrix weighted_gram(const KernelBank& bank, const Vector& root) {
+  if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return bank.gram();
+  const Index n = bank.rows();
+  Matrix gram(n, n);
+  Matrix panel(bank.cols(), n);
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    bank.panels({p, p + 1}, {0, n}, panel.data());
+    for (Index i = 0; i < n; ++i) algebra::scale(root[at(i)], panel.column(i));
+    algebra::syrk_lower(Op::none, 1.0, panel.view(), 1.0, gram.view());
+  }
+  algebra::symmetrise_from_lower(gram.view());
+  return gram;
+}
+
+// Rows of every N × P block of a stacked matrix times √w.
+void scale_rows(const Vector& root, Matrix& stacked) {
+  if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return;
+  const auto n = static_cast<Index>(root.size());
+  for (Index k = 0; k < stacked.size(); ++k) stacked.data()[k] *= root[at(k % n)];
+}
+
 }  // namespace
 
-BemklFactors::BemklFactors(const KernelBank& bank, Vector signs, const BemklHyper& hyper,
+BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper,
                            const BemklStart& start)
-    : bank_(bank),
+    : bank_(&bank),
       hyper_(hyper),
-      signs_(std::move(signs)),
-      gram_(bank.gram()),
-      lambda_(at(bank.rows()), hyper.lambda.shape * hyper.lambda.scale),
+      problem_(std::move(problem)),
+      root_(at(bank.rows()), 1.0),
+      lambda_(bank.rows(), start.a.cols(), hyper.lambda.shape * hyper.lambda.scale),
       a_(start.a),
-      a_variance_(at(bank.rows()), 1.0),
+      a_variance_(bank.rows(), start.a.cols(), 1.0),
       lambda_of_a_(lambda_),
+      log_det_a_(at(start.a.cols())),
       intermediate_(start.intermediate),
-      g_covariance_(identity(bank.kernels())),
+      g_moment_(at(start.a.cols())),
+      g_sum_(bank.kernels(), start.a.cols()),
+      gamma_(at(start.a.cols()), hyper.gamma.shape * hyper.gamma.scale),
       omega_(at(bank.kernels()), hyper.omega.shape * hyper.omega.scale),
-      be_(at(bank.kernels() + 1)),
-      be_covariance_(identity(bank.kernels() + 1)),
+      upsilon_(at(start.a.cols()), 1.0 / (hyper.sigma_g * hyper.sigma_g)),
+      epsilon_(at(start.a.cols()), 1.0),
+      be_(start.b),
+      be_covariance_(identity(start.a.cols() + bank.kernels())),
       f_(start.f),
-      f_location_(at(bank.rows()), 0.0) {
-  be_[0] = start.b;
-  std::copy(start.e.begin(), start.e.end(), be_.begin() + 1);
+      f_location_(bank.rows(), start.a.cols()) {
+  for (std::size_t i = 0; i < problem_.weights.size(); ++i) root_[i] = std::sqrt(problem_.weights[i]);
+  for (double root : root_) {
+    if (root == 0.0) continue;
+    present_count_ += 1.0;
+    total_weight_ += root * root;
+    log_weight_ += 2.0 * std::log(root);
+  }
+  be_.insert(be_.end(), start.e.begin(), start.e.end());
+  gram_ = std::make_shared<const Matrix>(weighted_gram(bank, root_));
+  if (gaussian()) {
+    f_ = problem_.targets;
+    for (double& value : upsilon_) value = hyper.upsilon.shape * hyper.upsilon.scale;
+    for (double& value : epsilon_) value = (hyper.epsilon.shape + 0.5 * total_weight_) * hyper.epsilon.scale;
+  }
+  scale_rows(root_, f_);
+  scale_rows(root_, intermediate_);
+  for (Index i = 0; i < bank.rows(); ++i) {
+    for (Index c = 0; c < outputs() && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
+  }
+  upsilon_of_a_ = upsilon_;
+  g_covariance_.assign(gaussian() ? at(outputs()) : 1, identity(bank.kernels()));
+  log_det_g_.assign(g_covariance_.size(), 0.0);
+  double trace = 0.0;
+  for (Index i = 0; i < bank.rows(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
+  trace_a_.assign(at(outputs()), trace);
+  apply_a();
 }
 
-double BemklFactors::second_moment_be(Index m) const {
-  return be_[at(m)] * be_[at(m)] + be_covariance_(m, m);
+std::span<const double> BemklFactors::e() const {
+  return std::span(be_).subspan(at(outputs()));
 }
 
-Vector BemklFactors::cross_moment_eb() const {
+ConstMatrixView BemklFactors::of_output(const Matrix& stacked, Index output) const {
+  return {stacked.column(output).data(), samples(), kernels(), samples()};
+}
+
+const Matrix& BemklFactors::g_covariance(Index output) const {
+  return g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
+}
+
+double BemklFactors::second_moment_be(Index k) const {
+  return be_[at(k)] * be_[at(k)] + be_covariance_(k, k);
+}
+
+Vector BemklFactors::cross_moment_eb(Index output) const {
   Vector moment(omega_.size());
-  for (Index m = 1; m <= bank_.kernels(); ++m) moment[at(m - 1)] = be_[0] * be_[at(m)] + be_covariance_(m, 0);
+  for (Index m = 0; m < kernels(); ++m) {
+    moment[at(m)] = be_[at(output)] * e()[at(m)] + be_covariance_(outputs() + m, output);
+  }
   return moment;
 }
 
-Vector BemklFactors::output_means() const {
-  Vector means(f_.size(), be_[0]);
-  algebra::gemv(Op::none, 1.0, intermediate_.view(), std::span(be_).subspan(1), 1.0, means);
+Matrix BemklFactors::second_moment_e() const {
+  const Index first = outputs();
+  Matrix moment(kernels(), kernels());
+  for (Index j = 0; j < kernels(); ++j) {
+    for (Index i = 0; i < kernels(); ++i)
+      moment(i, j) = be_covariance_(first + i, first + j) + e()[at(i)] * e()[at(j)];
+  }
+  return moment;
+}
+
+Vector BemklFactors::output_means(Index output) const {
+  Vector means = root_;
+  algebra::gemv(Op::none, 1.0, of_output(intermediate_, output), e(), be_[at(output)], means);
   return means;
 }
 
+double BemklFactors::intermediate_residual(Index output) const {
+  const auto g = intermediate_.column(output);
+  const auto k = outputs_.column(output);
+  double residual = trace_a_[at(output)];
+  for (std::size_t i = 0; i < g.size(); ++i) residual += (g[i] - k[i]) * (g[i] - k[i]);
+  for (Index m = 0; m < kernels(); ++m) residual += present_count_ * g_covariance(output)(m, m);
+  return residual;
+}
+
+double BemklFactors::output_square(Index output, const Matrix& ee) const {
+  return total_weight_ * second_moment_be(output) +
+         2.0 * algebra::dot(g_sum_.column(output), cross_moment_eb(output)) +
+         algebra::dot(g_moment_[at(output)].values(), ee.values());
+}
+
+double BemklFactors::target_residual(Index output, const Matrix& ee) const {
+  const auto y = f_.column(output);
+  return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(output)) + output_square(output, ee);
+}
+
 void BemklFactors::update_lambda() {
-  for (std::size_t i = 0; i < lambda_.size(); ++i) {
-    lambda_[i] = expected_precision(hyper_.lambda, a_[i] * a_[i] + a_variance_[i]);
+  for (Index k = 0; k < lambda_.size(); ++k) {
+    const double a = a_.data()[k];
+    lambda_.data()[k] = expected_precision(hyper_.lambda, a * a + a_variance_.data()[k]);
+  }
+}
+
+void BemklFactors::update_upsilon() {
+  const double shape = hyper_.upsilon.shape + 0.5 * total_weight_ * static_cast<double>(kernels());
+  for (Index c = 0; c < outputs(); ++c) {
+    upsilon_[at(c)] = shape / (1.0 / hyper_.upsilon.scale + 0.5 * intermediate_residual(c));
   }
 }
 
 bool BemklFactors::update_a() {
-  const Index n = bank_.rows();
-  const double precision_g = 1.0 / (hyper_.sigma_g * hyper_.sigma_g);
-  const Matrix sum = bank_.apply_adjoint({intermediate_.data(), n * bank_.kernels(), 1, n * bank_.kernels()});
-  a_.assign(sum.values().begin(), sum.values().end());
-  algebra::scale(precision_g, a_);
+  Matrix scaled;
+  const Matrix* g = &intermediate_;
+  if (!problem_.weights.empty()) {
+    scaled = intermediate_;
+    scale_rows(root_, scaled);
+    g = &scaled;
+  }
+  const Matrix right = bank_->apply_adjoint(g->view());
+  bool sound = true;
+  // One output: BLAS has the threads. Several: each has one.
+#pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)
+  for (Index c = 0; c < outputs(); ++c) {
+    sound = update_a(c, Vector(right.column(c).begin(), right.column(c).end())) && sound;
+  }
+  if (sound) apply_a();
+  return sound;
+}
 
-  Matrix factor = gram_;
-  algebra::scale(precision_g, factor.values());
-  for (Index i = 0; i < n; ++i) factor(i, i) += lambda_[at(i)];
+bool BemklFactors::update_a(Index output, Vector right) {
+  const Index n = samples();
+  const double upsilon = upsilon_[at(output)];
+  algebra::scale(upsilon, right);
+  Matrix factor = *gram_;
+  algebra::scale(upsilon, factor.values());
+  for (Index i = 0; i < n; ++i) factor(i, i) += lambda_(i, output);
+  for (Index i = 0; i < n; ++i) {
+    if (present(i)) continue;
+    std::ranges::fill(factor.column(i), 0.0);
+    for (Index j = 0; j < n; ++j) factor(i, j) = 0.0;
+    factor(i, i) = 1.0;
+    right[at(i)] = 0.0;
+  }
   if (algebra::cholesky(factor.view()) != 0) return false;
-  log_det_a_ = -algebra::cholesky_log_det(factor.view());
-  algebra::cholesky_solve(factor.view(), {a_.data(), n, 1, n});
+  log_det_a_[at(output)] = -algebra::cholesky_log_det(factor.view());
+  algebra::cholesky_solve(factor.view(), {right.data(), n, 1, n});
   algebra::invert_lower(factor.view());
-  a_variance_ = algebra::inverse_diagonal(factor.view());
-  lambda_of_a_ = lambda_;
+  const Vector variance = algebra::inverse_diagonal(factor.view());
+  // tr(S Σ_a) = (N − Σ_i E[λ_i] (Σ_a)_ii)/E[υ]: no inverse is needed.
+  double trace = present_count_;
+  for (Index i = 0; i < n; ++i) {
+    a_(i, output) = right[at(i)];
+    a_variance_(i, output) = present(i) ? variance[at(i)] : 0.0;
+    lambda_of_a_(i, output) = lambda_(i, output);
+    trace -= lambda_(i, output) * a_variance_(i, output);
+  }
+  trace_a_[at(output)] = trace / upsilon;
+  upsilon_of_a_[at(output)] = upsilon;
+  return std::isfinite(log_det_a_[at(output)]);
+}
 
-  const Matrix applied = bank_.apply(as_column(a_));
-  outputs_ = Matrix(n, bank_.kernels());
-  std::ranges::copy(applied.values(), outputs_.values().begin());
-  return std::isfinite(log_det_a_);
+void BemklFactors::apply_a() {
+  outputs_ = bank_->apply(a_.view());
+  scale_rows(root_, outputs_);
 }
 
 bool BemklFactors::update_intermediate() {
-  const Index n = bank_.rows();
-  const Index p = bank_.kernels();
-  const double precision_g = 1.0 / (hyper_.sigma_g * hyper_.sigma_g);
-  const auto e = std::span<const double>(be_).subspan(1);
-
-  for (Index j = 0; j < p; ++j) {
-    for (Index i = 0; i < p; ++i) {
-      g_covariance_(i, j) = be_covariance_(i + 1, j + 1) + e[at(i)] * e[at(j)] + (i == j ? precision_g : 0.0);
+  const Index n = samples();
+  const Index p = kernels();
+  for (std::size_t k = 0; k < g_covariance_.size(); ++k) {
+    Matrix precision = second_moment_e();
+    algebra::scale(epsilon_[k], precision.values());
+    for (Index i = 0; i < p; ++i) precision(i, i) += upsilon_[k];
+    if (!invert(precision, log_det_g_[k])) return false;
+    g_covariance_[k] = std::move(precision);
+  }
+  Matrix linear(n, p);  // E[υ] [K_p μ_a] + E[ε] (f μ_eᵀ − 1 E[e b]ᵀ)
+  for (Index c = 0; c < outputs(); ++c) {
+    const Vector eb = cross_moment_eb(c);
+    const ConstMatrixView outputs = of_output(outputs_, c);
+    const double upsilon = upsilon_[at(c)];
+    const double epsilon = epsilon_[at(c)];
+    for (Index m = 0; m < p; ++m) {
+      const double weight = epsilon * e()[at(m)];
+      const double shift = epsilon * eb[at(m)];
+      for (Index i = 0; i < n; ++i)
+        linear(i, m) = upsilon * outputs(i, m) + f_(i, c) * weight - shift * root_[at(i)];
     }
+    const Matrix& covariance = g_covariance(c);
+    const MatrixView g{intermediate_.column(c).data(), n, p, n};
+    algebra::gemm(Op::none, Op::none, 1.0, linear.view(), covariance.view(), 0.0, g);
+    g_moment_[at(c)] = covariance;
+    algebra::syrk(Op::transpose, 1.0, g, present_count_, g_moment_[at(c)].view());
+    algebra::gemv(Op::transpose, 1.0, g, root_, 0.0, g_sum_.column(c));
   }
-  if (!invert(g_covariance_, log_det_g_)) return false;
-
-  Matrix linear = outputs_;  // [K_p μ_a]/σ_g² + f μ_eᵀ − 1 E[e b]ᵀ
-  const Vector eb = cross_moment_eb();
-  for (Index m = 0; m < p; ++m) {
-    const auto column = linear.column(m);
-    for (Index i = 0; i < n; ++i)
-      column[at(i)] = precision_g * column[at(i)] + f_[at(i)] * e[at(m)] - eb[at(m)];
-  }
-  algebra::gemm(Op::none, Op::none, 1.0, linear.view(), g_covariance_.view(), 0.0, intermediate_.view());
-
-  g_moment_ = g_covariance_;
-  algebra::syrk(Op::transpose, 1.0, intermediate_.view(), static_cast<double>(n), g_moment_.view());
-  g_sum_.assign(at(p), 0.0);
-  algebra::gemv(Op::transpose, 1.0, intermediate_.view(), Vector(at(n), 1.0), 0.0, g_sum_);
   return true;
 }
 
 void BemklFactors::update_gamma_omega() {
-  gamma_ = expected_precision(hyper_.gamma, second_moment_be(0));
-  for (Index m = 0; m < bank_.kernels(); ++m) {
-    omega_[at(m)] = expected_precision(hyper_.omega, second_moment_be(m + 1));
+  for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = expected_precision(hyper_.gamma, second_moment_be(c));
+  for (Index m = 0; m < kernels(); ++m) {
+    omega_[at(m)] = expected_precision(hyper_.omega, second_moment_be(outputs() + m));
   }
+}
+
+void BemklFactors::update_epsilon() {
+  const Matrix ee = second_moment_e();
+  const double shape = hyper_.epsilon.shape + 0.5 * total_weight_;
+  for (Index c = 0; c < outputs(); ++c) {
+    epsilon_[at(c)] = shape / (1.0 / hyper_.epsilon.scale + 0.5 * target_residual(c, ee));
+  }
+}
+
+// [E[γ] + E[ε]N, E[ε](G1)ᵀ; E[ε]G1, diag E[ω] + Σ_c E[ε](GGᵀ + N Σ_g)], biases first.
+Matrix BemklFactors::be_precision() const {
+  const Index first = outputs();
+  Matrix precision(first + kernels(), first + kernels());
+  for (Index c = 0; c < first; ++c) {
+    const double epsilon = epsilon_[at(c)];
+    precision(c, c) = gamma_[at(c)] + epsilon * total_weight_;
+    const Matrix& moment = g_moment_[at(c)];
+    for (Index j = 0; j < kernels(); ++j) {
+      precision(c, first + j) = precision(first + j, c) = epsilon * g_sum_(j, c);
+      for (Index i = 0; i < kernels(); ++i) precision(first + i, first + j) += epsilon * moment(i, j);
+    }
+  }
+  for (Index m = 0; m < kernels(); ++m) precision(first + m, first + m) += omega_[at(m)];
+  return precision;
+}
+
+// E[ε] [1ᵀf; Gf].
+Vector BemklFactors::be_right() const {
+  Vector right(be_.size());
+  for (Index c = 0; c < outputs(); ++c) {
+    right[at(c)] = epsilon_[at(c)] * algebra::dot(root_, f_.column(c));
+    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 1.0,
+                  std::span(right).subspan(at(outputs())));
+  }
+  return right;
 }
 
 bool BemklFactors::update_be() {
-  const Index n = bank_.rows();
-  const Index p = bank_.kernels();
-  be_covariance_(0, 0) = gamma_ + static_cast<double>(n);
-  for (Index j = 0; j < p; ++j) {
-    be_covariance_(0, j + 1) = be_covariance_(j + 1, 0) = g_sum_[at(j)];
-    for (Index i = 0; i < p; ++i)
-      be_covariance_(i + 1, j + 1) = g_moment_(i, j) + (i == j ? omega_[at(i)] : 0.0);
+  if (hyper_.non_negative) {
+    update_be_non_negative();
+    return true;
   }
+  be_covariance_ = be_precision();
   if (!invert(be_covariance_, log_det_be_)) return false;
-
-  Vector linear(be_.size());  // [1ᵀf; Gf]
-  for (double value : f_) linear[0] += value;
-  algebra::gemv(Op::transpose, 1.0, intermediate_.view(), f_, 0.0, std::span(linear).subspan(1));
-  algebra::gemv(Op::none, 1.0, be_covariance_.view(), linear, 0.0, be_);
+  algebra::gemv(Op::none, 1.0, be_covariance_.view(), be_right(), 0.0, be_);
   return true;
 }
 
-void BemklFactors::update_f() {
-  f_location_ = output_means();
-  for (std::size_t i = 0; i < f_.size(); ++i) {
-    f_[i] = signs_[i] * (hyper_.margin + solvers::truncated_excess(signs_[i] * f_location_[i] - hyper_.margin));
+// Coordinate after coordinate, each at its optimum given the others: biases are normal, weights normal cut off
+// at 0. Truncating the joint's marginals instead would not raise the bound.
+void BemklFactors::update_be_non_negative() {
+  const Matrix precision = be_precision();
+  const Vector right = be_right();
+  e_location_.resize(omega_.size());
+  e_precision_.resize(omega_.size());
+  std::ranges::fill(be_covariance_.values(), 0.0);
+  log_det_be_ = 0.0;
+  for (Index k = 0; k < precision.rows(); ++k) {
+    const double own = precision(k, k);
+    const double location = be_[at(k)] + (right[at(k)] - algebra::dot(precision.column(k), be_)) / own;
+    be_[at(k)] = location;
+    be_covariance_(k, k) = 1.0 / own;
+    if (k < outputs()) {
+      log_det_be_ -= std::log(own);
+      continue;
+    }
+    const double deviation = 1.0 / std::sqrt(own);
+    be_[at(k)] = deviation * solvers::truncated_excess(location / deviation);
+    be_covariance_(k, k) *= solvers::truncated_variance(location / deviation);
+    e_location_[at(k - outputs())] = location;
+    e_precision_[at(k - outputs())] = own;
   }
+}
+
+void BemklFactors::update_f() {
+  for (Index c = 0; c < outputs(); ++c) {
+    const Vector means = output_means(c);
+    std::ranges::copy(means, f_location_.column(c).begin());
+  }
+  if (problem_.likelihood == BemklLikelihood::probit) update_f_probit();
+  if (problem_.likelihood == BemklLikelihood::multinomial) update_f_multinomial();
+}
+
+void BemklFactors::update_f_probit() {
+  log_mass_ = 0.0;
+  for (Index c = 0; c < outputs(); ++c) {
+    for (Index i = 0; i < samples(); ++i) {
+      f_(i, c) = 0.0;
+      if (!present(i)) continue;
+      const double sign = problem_.targets(i, c);
+      const double location = f_location_(i, c);
+      const double margin = hyper_.margin * root_[at(i)];
+      if (sign == 0.0) {
+        const solvers::TwoSided cut = solvers::two_sided(location, margin);
+        f_(i, c) = cut.mean;
+        log_mass_ += cut.log_mass;
+      } else {
+        f_(i, c) = sign * (margin + solvers::truncated_excess(sign * location - margin));
+        log_mass_ += log_normal_cdf(sign * location - margin);
+      }
+    }
+  }
+}
+
+void BemklFactors::update_f_multinomial() {
+  double log_mass = 0.0;
+#pragma omp parallel for schedule(static) reduction(+ : log_mass)
+  for (Index i = 0; i < samples(); ++i) {
+    Vector location(at(outputs()));
+    Index label = -1;
+    for (Index c = 0; c < outputs(); ++c) {
+      location[at(c)] = f_location_(i, c);
+      if (problem_.targets(i, c) > 0.0) label = c;
+    }
+    Vector mean = location;
+    if (present(i) && label >= 0) log_mass += solvers::multinomial_probit(location, label, mean);
+    for (Index c = 0; c < outputs(); ++c) f_(i, c) = mean[at(c)];
+  }
+  log_mass_ = log_mass;
 }
 
 bool BemklFactors::iterate() {
   update_lambda();
+  if (gaussian()) update_upsilon();
   if (!update_a()) return false;
   if (!update_intermediate()) return false;
   update_gamma_omega();
+  if (gaussian()) update_epsilon();
   if (!update_be()) return false;
-  update_f();
+  if (!gaussian()) update_f();
   return true;
 }
 
 double BemklFactors::lower_bound() const {
-  return bound_of_priors() + bound_of_intermediate() + bound_of_outputs();
+  return bound_of_priors() + bound_of_weights() + bound_of_intermediate() + bound_of_outputs();
 }
 
-// λ, a, γ, ω, (b, e): their priors and entropies.
+// λ, a, γ, ω: their priors, and the entropy of a.
 double BemklFactors::bound_of_priors() const {
-  double sum = bound_of_precision(hyper_.gamma, gamma_, second_moment_be(0));
-  for (std::size_t i = 0; i < lambda_.size(); ++i) {
-    sum += bound_of_precision(hyper_.lambda, lambda_[i], a_[i] * a_[i] + a_variance_[i]);
-  }
-  for (Index m = 0; m < bank_.kernels(); ++m) {
-    sum += bound_of_precision(hyper_.omega, omega_[at(m)], second_moment_be(m + 1));
-  }
-  const double dimensions = static_cast<double>(a_.size() + be_.size());
-  return sum + 0.5 * dimensions * (1.0 + kLog2Pi) + 0.5 * (log_det_a_ + log_det_be_);
-}
-
-// E[log p(G | a)] − E[log q(G)].
-double BemklFactors::bound_of_intermediate() const {
-  const auto n = static_cast<double>(bank_.rows());
-  const auto p = static_cast<double>(bank_.kernels());
-  const double variance_g = hyper_.sigma_g * hyper_.sigma_g;
-  double residual = 0.0;  // E‖G − [K_p a]‖²
-  for (Index k = 0; k < intermediate_.size(); ++k) {
-    const double d = intermediate_.data()[k] - outputs_.data()[k];
-    residual += d * d;
-  }
-  for (Index m = 0; m < bank_.kernels(); ++m) residual += n * g_covariance_(m, m);
-  // tr(S Σ_a) = σ_g² (N − Σ_i E[λ_i] (Σ_a)_ii) with the λ that formed Σ_a: no inverse is needed.
-  double trace = n;
-  for (std::size_t i = 0; i < a_.size(); ++i) trace -= lambda_of_a_[i] * a_variance_[i];
-  residual += variance_g * trace;
-  return -0.5 * n * p * (kLog2Pi + std::log(variance_g)) - 0.5 * residual / variance_g +
-         0.5 * n * (p * (1.0 + kLog2Pi) + log_det_g_);
-}
-
-// E[log p(f | b, e, G)] − E[log q(f)]. E[f²] cancels, what is left is
-// Σ_i (log Z_i + E f_i (m_i − μ_i) + ½ μ_i²) − ½ E‖G e + b 1‖², μ_i the location at q(f)'s last update.
-double BemklFactors::bound_of_outputs() const {
-  const Vector means = output_means();
-  const Vector eb = cross_moment_eb();
   double sum = 0.0;
-  for (std::size_t i = 0; i < f_.size(); ++i) {
-    const double location = f_location_[i];
-    sum += log_normal_cdf(signs_[i] * location - hyper_.margin) + f_[i] * (means[i] - location) +
-           0.5 * location * location;
+  for (Index c = 0; c < outputs(); ++c) {
+    sum += bound_of_precision(hyper_.gamma, gamma_[at(c)], second_moment_be(c));
+    for (Index i = 0; i < samples(); ++i) {
+      if (!present(i)) continue;
+      sum += bound_of_precision(hyper_.lambda, lambda_(i, c), a_(i, c) * a_(i, c) + a_variance_(i, c));
+    }
+    sum += 0.5 * (present_count_ * (1.0 + kLog2Pi) + log_det_a_[at(c)]);
   }
-  double square = static_cast<double>(bank_.rows()) * second_moment_be(0) + 2.0 * algebra::dot(g_sum_, eb);
-  for (Index j = 0; j < bank_.kernels(); ++j) {
-    for (Index i = 0; i < bank_.kernels(); ++i) {
-      square += g_moment_(i, j) * (be_covariance_(i + 1, j + 1) + be_[at(i + 1)] * be_[at(j + 1)]);
+  for (Index m = 0; m < kernels(); ++m) {
+    sum += bound_of_precision(hyper_.omega, omega_[at(m)], second_moment_be(outputs() + m));
+  }
+  return sum;
+}
+
+// The entropy of q(b,e); half-normal priors have twice the density.
+double BemklFactors::bound_of_weights() const {
+  if (!hyper_.non_negative) {
+    return 0.5 * (static_cast<double>(be_.size()) * (1.0 + kLog2Pi) + log_det_be_);
+  }
+  double sum = 0.5 * (static_cast<double>(outputs()) * (1.0 + kLog2Pi) + log_det_be_);
+  for (std::size_t m = 0; m < omega_.size(); ++m) {
+    const double z = e_location_[m] * std::sqrt(e_precision_[m]);
+    sum += std::numbers::ln2 + 0.5 * (1.0 + kLog2Pi - std::log(e_precision_[m])) + log_normal_cdf(z) -
+           0.5 * z * solvers::normal_hazard(z);
+  }
+  return sum;
+}
+
+// υ, E[log p(G | a)] − E[log q(G)]. With weights, Σw counts in the likelihood and the samples in the entropy.
+double BemklFactors::bound_of_intermediate() const {
+  const auto p = static_cast<double>(kernels());
+  const double shape = hyper_.upsilon.shape + 0.5 * total_weight_ * p;
+  double sum = 0.0;
+  for (Index c = 0; c < outputs(); ++c) {
+    const double upsilon = upsilon_[at(c)];
+    const double log_upsilon = gaussian() ? log_mean(shape, upsilon) : std::log(upsilon);
+    if (gaussian()) sum += bound_of_gamma(hyper_.upsilon, shape, upsilon);
+    sum += -0.5 * total_weight_ * p * (kLog2Pi - log_upsilon) - 0.5 * upsilon * intermediate_residual(c);
+    sum += 0.5 * present_count_ * (p * (1.0 + kLog2Pi) + log_det_g_[g_covariance_.size() == 1 ? 0 : at(c)]) -
+           0.5 * p * log_weight_;
+  }
+  return sum;
+}
+
+// Classification: E[log p(f | b, e, G)] − E[log q(f)]. E[f²] cancels, what is left is
+// Σ_i (log Z_i + E f_i (m_i − μ_i) + ½ μ_i²) − ½ E‖G e + b 1‖², μ_i the location at q(f)'s last update.
+// Regression: ε and E[log p(y | b, e, G)].
+double BemklFactors::bound_of_outputs() const {
+  const Matrix ee = second_moment_e();
+  const double shape = hyper_.epsilon.shape + 0.5 * total_weight_;
+  double sum = gaussian() ? 0.0 : log_mass_;
+  for (Index c = 0; c < outputs(); ++c) {
+    if (gaussian()) {
+      const double epsilon = epsilon_[at(c)];
+      sum += bound_of_gamma(hyper_.epsilon, shape, epsilon) +
+             0.5 * total_weight_ * (log_mean(shape, epsilon) - kLog2Pi) -
+             0.5 * epsilon * target_residual(c, ee);
+      continue;
+    }
+    const Vector means = output_means(c);
+    const auto location = f_location_.column(c);
+    sum += algebra::dot(f_.column(c), means) - algebra::dot(f_.column(c), location) +
+           0.5 * algebra::dot(location, location) - 0.5 * output_square(c, ee);
+    sum += 0.5 * (present_count_ - total_weight_) * kLog2Pi - 0.5 * log_weight_;
+  }
+  return sum;
+}
+
+Matrix BemklFactors::a_covariance(Index output) const {
+  Matrix precision = *gram_;
+  algebra::scale(upsilon_of_a_[at(output)], precision.values());
+  for (Index i = 0; i < samples(); ++i) precision(i, i) += lambda_of_a_(i, output);
+  for (Index i = 0; i < samples(); ++i) {
+    for (Index j = 0; j < samples() && !present(i); ++j) precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
+  }
+  double ignored = 0.0;
+  if (!invert(precision, ignored)) return {};
+  for (Index i = 0; i < samples(); ++i) {
+    if (!present(i)) precision(i, i) = 0.0;
+  }
+  return precision;
+}
+
+bool BemklFactors::switch_off_samples() {
+  constexpr double kOff = 1e6;  // where the updates themselves end under the prior (1e-10, 1e+10)
+  bool any = false;
+  for (Index c = 0; c < outputs(); ++c) {
+    for (Index i = 0; i < samples(); ++i) {
+      if (!present(i) || lambda_(i, c) >= 0.1 * kOff) continue;
+      const double precision = 1.0 / a_variance_(i, c);
+      const double rest = precision - lambda_of_a_(i, c);
+      const double linear = a_(i, c) * precision;
+      if (linear * linear > rest) continue;
+      lambda_(i, c) = kOff;
+      a_(i, c) = 0.0;
+      a_variance_(i, c) = 1.0 / kOff;
+      any = true;
     }
   }
-  return sum - 0.5 * square;
+  return any;
 }
 
-Matrix BemklFactors::a_covariance() const {
-  Matrix precision = gram_;
-  algebra::scale(1.0 / (hyper_.sigma_g * hyper_.sigma_g), precision.values());
-  for (Index i = 0; i < bank_.rows(); ++i) precision(i, i) += lambda_of_a_[at(i)];
-  double ignored = 0.0;
-  return invert(precision, ignored) ? precision : Matrix();
+Vector BemklFactors::state() const {
+  Vector state(a_.values().begin(), a_.values().end());
+  const auto add_logs = [&](std::span<const double> values) {
+    for (double value : values) state.push_back(std::log(value));
+  };
+  add_logs(lambda_.values());
+  add_logs(gamma_);
+  add_logs(omega_);
+  if (gaussian()) {
+    add_logs(upsilon_);
+    add_logs(epsilon_);
+  }
+  if (!hyper_.non_negative) state.insert(state.end(), be_.begin(), be_.end());
+  return state;
+}
+
+bool BemklFactors::set_state(const Vector& state) {
+  auto next = state.begin();
+  const auto take = [&](std::span<double> values, bool logs) {
+    for (double& value : values) {
+      value = logs ? std::exp(*next) : *next;
+      ++next;
+    }
+  };
+  take(a_.values(), false);
+  take(lambda_.values(), true);
+  take(gamma_, true);
+  take(omega_, true);
+  if (gaussian()) {
+    take(upsilon_, true);
+    take(epsilon_, true);
+  }
+  if (!hyper_.non_negative) take(be_, false);
+  if (!std::ranges::all_of(state, [](double value) { return std::isfinite(value); })) return false;
+  apply_a();
+  if (!update_intermediate()) return false;
+  if (!gaussian()) {
+    update_f();
+    if (!update_intermediate()) return false;
+  }
+  return true;
 }
 
 }  // namespace kloom::learners

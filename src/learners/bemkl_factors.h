@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The variational factors of BEMKL for binary labels and their coordinate updates [Gonen2012, section 4].
+// The variational factors of BEMKL and their coordinate updates [Gonen2012, section 4], one implementation for
+// all tasks. M outputs (one in binary tasks and regression) share the kernel weights e and have the rest of
+// their own:
 //
-//   model        λ_i ~ Gamma,  a_i | λ_i ~ N(0, 1/λ_i)
-//                g_im | a ~ N(k_m,iᵀ a, σ_g²)
-//                γ ~ Gamma,  b | γ ~ N(0, 1/γ);   ω_m ~ Gamma,  e_m | ω_m ~ N(0, 1/ω_m)
-//                f_i | b, e, g_i ~ N(eᵀg_i + b, 1),   y_i f_i > ν
-//   maximise     the lower bound on log p(y) over q(λ) q(a) q(G) q(γ) q(ω) q(b,e) q(f)
+//   model        λ_ic ~ Gamma,  a_ic | λ_ic ~ N(0, 1/λ_ic)
+//                g_imc | a_c ~ N(k_m,iᵀ a_c, 1/υ_c)        classification: 1/υ_c = σ_g² given; regression: υ_c
+//                ~ Gamma γ_c ~ Gamma,  b_c | γ_c ~ N(0, 1/γ_c);   ω_m ~ Gamma,  e_m | ω_m ~ N(0, 1/ω_m) f_ic |
+//                b, e, g_ic ~ N(eᵀg_ic + b_c, 1/ε_c) classification: ε_c = 1; regression: ε_c ~ Gamma, f = y
+//   labels       probit: y_ic f_ic > ν, or |f_ic| > ν where there is no label
+//                multinomial: f_iy > f_ic for all other classes c, or nothing where there is no label
+//   maximise     the lower bound on log p(y) over q(λ) q(a) q(υ) q(G) q(γ) q(ω) q(ε) q(b,e) q(f)
 //   by           setting one factor after the other to its optimum given the rest
 //
 //   paper        here
 //   μ(a), Σ(a)   a, a_variance (its diagonal: all that the loop needs)
-//   G            intermediate, N × P: one column per kernel (the paper's G is P × N)
-//   Σ(g)         g_covariance, one P × P matrix shared by all samples
-//   (b, e)       be, be_covariance; the bias comes first
-//   f            f, and f_location = the mean of the normal before truncation at the last update of q(f)
+//   G            intermediate, (N·P) × M: output c's column read as N × P (the paper's G is P × N)
+//   Σ(g)         g_covariance, one P × P matrix for all samples; one for all outputs where they have the same
+//   υ, ε (b, e)       be, be_covariance; the M biases come first f            f, and f_location = the mean of
+//   the normal before truncation at the last update of q(f)
+//
+// A sample of weight w has p(g_i|a) and p(f_i|…) to the power w. With rows scaled by √w (kernel rows, g_i, f_i,
+// the ones of the bias and the margin) every update below is that of weight 1; only constants of the bound
+// differ. Everything in this class is in that scale. A sample of weight 0 is absent, also as a basis function
+// (a_i = 0).
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "kloom/bank.h"
 #include "kloom/matrix.h"
@@ -27,81 +39,136 @@ struct GammaPrior {
   double scale = 1.0;
 };
 
+enum class BemklLikelihood { probit, multinomial, gaussian };
+
 struct BemklHyper {
   double sigma_g = 1.0;
   double margin = 1.0;
   GammaPrior lambda, gamma, omega;
+  GammaPrior upsilon, epsilon;  // gaussian only
+  bool non_negative = false;    // e ≥ 0: half-normal prior, q(b) Π_m q(e_m)
+};
+
+struct BemklProblem {
+  BemklLikelihood likelihood = BemklLikelihood::probit;
+  Matrix targets;  // N × M: +1, −1 or 0 (no label); numbers in regression
+  Vector weights;  // per sample; empty: all 1
 };
 
 // The numbers that an iteration starts from; everything else follows from them.
 struct BemklStart {
-  Vector a;
-  Matrix intermediate;  // N × P
-  Vector f;
-  double b = 0.0;
-  Vector e;
+  Matrix a;             // N × M
+  Matrix intermediate;  // (N·P) × M
+  Matrix f;             // N × M; not used in regression
+  Vector b;             // M
+  Vector e;             // P
 };
 
 class BemklFactors {
  public:
-  // `signs`: +1 or −1 per sample. Covariances start as identities.
-  BemklFactors(const KernelBank& bank, Vector signs, const BemklHyper& hyper, const BemklStart& start);
+  // Covariances start as identities.
+  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper, const BemklStart& start);
 
   // One factor each, in the author's order. False if a precision matrix is not positive definite or not
   // finite: the factors are then of no use.
   void update_lambda();
+  void update_upsilon();  // regression only
   [[nodiscard]] bool update_a();
   [[nodiscard]] bool update_intermediate();
   void update_gamma_omega();
+  void update_epsilon();  // regression only
   [[nodiscard]] bool update_be();
-  void update_f();
+  void update_f();  // classification only
 
-  [[nodiscard]] bool iterate();  // all of them, once
+  [[nodiscard]] bool iterate();  // all that the task has, once
 
   // Exact lower bound for the factors as they are now, whichever was updated last. Defined once every factor
   // has been updated (the initial f is no truncated normal).
   [[nodiscard]] double lower_bound() const;
 
-  [[nodiscard]] const Vector& lambda() const { return lambda_; }
-  [[nodiscard]] const Vector& a() const { return a_; }
-  [[nodiscard]] const Vector& a_variance() const { return a_variance_; }
-  [[nodiscard]] Matrix a_covariance() const;  // Σ(a) whole, from the λ that formed it
+  // With all else fixed and a flat prior on λ_i, the best λ_i is D²/(r² − D) where r² > D and infinite elsewhere, D the
+  // precision of a_i without λ_i and r its linear term. Updates take 1/λ there only as 1/t; this goes at once. False if
+  // there was none to switch off.
+  bool switch_off_samples();
+
+  // The part of the state that an extrapolation moves (log λ, a, log υ, log γ, log ω, log ε, b, e), and the way
+  // back: the factors that follow from it are recomputed. Non-negative weights stay so.
+  [[nodiscard]] Vector state() const;
+  [[nodiscard]] bool set_state(const Vector& state);
+
+  [[nodiscard]] BemklLikelihood likelihood() const { return problem_.likelihood; }
+  [[nodiscard]] Index samples() const { return bank_->rows(); }
+  [[nodiscard]] Index kernels() const { return bank_->kernels(); }
+  [[nodiscard]] Index outputs() const { return a_.cols(); }
+  [[nodiscard]] const Matrix& lambda() const { return lambda_; }
+  [[nodiscard]] const Matrix& a() const { return a_; }
+  [[nodiscard]] const Matrix& a_variance() const { return a_variance_; }
+  [[nodiscard]] Matrix a_covariance(Index output) const;  // Σ(a_c) whole, from the λ and υ that formed it
   [[nodiscard]] const Matrix& intermediate() const { return intermediate_; }
-  [[nodiscard]] const Matrix& g_covariance() const { return g_covariance_; }
-  [[nodiscard]] double gamma() const { return gamma_; }
+  [[nodiscard]] const Matrix& g_covariance(Index output = 0) const;
+  [[nodiscard]] const Vector& gamma() const { return gamma_; }
   [[nodiscard]] const Vector& omega() const { return omega_; }
+  [[nodiscard]] const Vector& upsilon() const { return upsilon_; }
+  [[nodiscard]] const Vector& epsilon() const { return epsilon_; }
   [[nodiscard]] const Vector& be() const { return be_; }
   [[nodiscard]] const Matrix& be_covariance() const { return be_covariance_; }
-  [[nodiscard]] const Vector& f() const { return f_; }
-  [[nodiscard]] const Vector& f_location() const { return f_location_; }
+  // Non-negative weights: the normals N(location, 1/precision) that were cut off at 0.
+  [[nodiscard]] const Vector& e_location() const { return e_location_; }
+  [[nodiscard]] const Vector& e_precision() const { return e_precision_; }
+  [[nodiscard]] const Matrix& f() const { return f_; }
+  [[nodiscard]] const Matrix& f_location() const { return f_location_; }
 
  private:
-  [[nodiscard]] double second_moment_be(Index m) const;
-  [[nodiscard]] Vector cross_moment_eb() const;  // E[e b]
-  [[nodiscard]] Vector output_means() const;     // μ_eᵀg_i + μ_b
+  [[nodiscard]] bool gaussian() const { return problem_.likelihood == BemklLikelihood::gaussian; }
+  [[nodiscard]] bool present(Index i) const { return root_[static_cast<std::size_t>(i)] > 0.0; }
+  [[nodiscard]] std::span<const double> e() const;
+  [[nodiscard]] ConstMatrixView of_output(const Matrix& stacked, Index output) const;  // N × P
+  [[nodiscard]] double second_moment_be(Index k) const;
+  [[nodiscard]] Vector cross_moment_eb(Index output) const;                    // E[e b_c]
+  [[nodiscard]] Matrix second_moment_e() const;                                // E[e eᵀ]
+  [[nodiscard]] Vector output_means(Index output) const;                       // μ_eᵀg_i + μ_b
+  [[nodiscard]] double intermediate_residual(Index output) const;              // E‖G_c − [K_p a_c]‖²
+  [[nodiscard]] double output_square(Index output, const Matrix& ee) const;    // E‖G_c e + b_c 1‖²
+  [[nodiscard]] double target_residual(Index output, const Matrix& ee) const;  // E‖y_c − G_c e − b_c 1‖²
+  [[nodiscard]] bool update_a(Index output, Vector right);
+  void apply_a();
+  [[nodiscard]] Matrix be_precision() const;
+  [[nodiscard]] Vector be_right() const;
+  void update_be_non_negative();
+  void update_f_probit();
+  void update_f_multinomial();
   [[nodiscard]] double bound_of_priors() const;
+  [[nodiscard]] double bound_of_weights() const;
   [[nodiscard]] double bound_of_intermediate() const;
   [[nodiscard]] double bound_of_outputs() const;
 
-  const KernelBank& bank_;
+  const KernelBank* bank_;
   BemklHyper hyper_;
-  Vector signs_;
-  Matrix gram_;  // S = Σ_p K_p K_pᵀ, computed once
+  BemklProblem problem_;
+  Vector root_;                         // √w
+  double present_count_ = 0.0;          // samples with w > 0
+  double total_weight_ = 0.0;           // Σ w
+  double log_weight_ = 0.0;             // Σ log w over those
+  std::shared_ptr<const Matrix> gram_;  // S = Σ_p K_pᵀ W K_p, computed once
 
-  Vector lambda_, a_, a_variance_;
-  Vector lambda_of_a_;      // the E[λ] that Σ(a) was formed with
-  double log_det_a_ = 0.0;  // log det Σ(a)
-  Matrix outputs_;          // [K_p μ(a)]_p, N × P
-  Matrix intermediate_, g_covariance_;
-  double log_det_g_ = 0.0;
-  Matrix g_moment_;  // E[Σ_i g_i g_iᵀ] = GᵀG + N Σ(g)
-  Vector g_sum_;     // Σ_i g_i
-  double gamma_ = 1.0;
-  Vector omega_;
+  Matrix lambda_, a_, a_variance_;
+  Matrix lambda_of_a_;   // the E[λ] that Σ(a) was formed with
+  Vector upsilon_of_a_;  // and the E[υ]
+  Vector log_det_a_;     // log det Σ(a_c)
+  Vector trace_a_;       // tr(S Σ(a_c))
+  Matrix outputs_;       // [K_p μ(a_c)]_p, (N·P) × M
+  Matrix intermediate_;
+  std::vector<Matrix> g_covariance_;
+  Vector log_det_g_;
+  std::vector<Matrix> g_moment_;  // E[Σ_i g_ic g_icᵀ] = G_cᵀG_c + N Σ(g_c)
+  Matrix g_sum_;                  // Σ_i g_ic, P × M
+  Vector gamma_, omega_, upsilon_, epsilon_;
   Vector be_;
   Matrix be_covariance_;
   double log_det_be_ = 0.0;
-  Vector f_, f_location_;
+  Vector e_location_, e_precision_;
+  Matrix f_, f_location_;
+  double log_mass_ = 0.0;  // Σ log Z_i at the last update of q(f)
 };
 
 }  // namespace kloom::learners

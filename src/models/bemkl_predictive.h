@@ -8,16 +8,23 @@
 
 namespace kloom::models {
 
-// Var f⋆ for every row of `bank`, given the kernels' outputs ḡ = [k_m⋆ᵀ μ_a]_m (rows × P).
+// Var f⋆ (in regression Var y⋆) of one output for every row of `bank`, given the kernels' outputs
+// ḡ = [k_m⋆ᵀ μ_a]_m (rows × P).
 //
-//   1 + [1 ḡᵀ] Σ_(b,e) [1; ḡ] + σ_g² (‖μ_e‖² + tr Σ_e) + k_eᵀ Σ_a k_e,   k_e = Σ_m μ_em k_m⋆
+//   1/ε + [1 ḡᵀ] Σ_(b,e) [1; ḡ] + (1/υ) (‖μ_e‖² + tr Σ_e) + k_eᵀ Σ_a k_e,   k_e = Σ_m μ_em k_m⋆
 //
-// The paper [Gonen2012, section 4.3] keeps the first two terms only; so does `literal`. Without Σ_a in the
-// model the last one is left out.
-[[nodiscard]] Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs);
+// with ε = 1 and 1/υ = σ_g² in classification. The paper [Gonen2012, section 4.3] keeps the first two terms
+// only; so does `literal`. Without Σ_a in the model the last one is left out.
+[[nodiscard]] Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs,
+                                    Index output);
 
 // P(y = +1) = Φ((μ−ν)/s) / (Φ((μ−ν)/s) + Φ((−μ−ν)/s)), in log space; s the standard deviation (`literal`: the
 // variance, as published).
 [[nodiscard]] double bemkl_probability(double mean, double variance, const BemklPosterior& posterior);
+
+// Probabilities of all classes (or of every label) from scores and deviations, both s × M. Two classes: as
+// above. Several with a probit each: the same, normalised. Multinomial: the probability that a class has the
+// largest f. Labels: one probability each.
+[[nodiscard]] Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matrix& deviation);
 
 }  // namespace kloom::models

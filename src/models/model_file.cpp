@@ -31,9 +31,16 @@ constexpr std::array<std::pair<Shape, std::string_view>, 3> all_shapes = {
 // The scalars of a BEMKL posterior in the order of the tensor "bemkl".
 template <typename Posterior>
 auto scalars(Posterior& b) {
-  return std::array{&b.sigma_g,    &b.margin,      &b.alpha_lambda, &b.beta_lambda, &b.alpha_gamma,
-                    &b.beta_gamma, &b.alpha_omega, &b.beta_omega,   &b.gamma};
+  return std::array{&b.sigma_g,       &b.margin,       &b.alpha_lambda,  &b.beta_lambda,
+                    &b.alpha_gamma,   &b.beta_gamma,   &b.alpha_omega,   &b.beta_omega,
+                    &b.alpha_upsilon, &b.beta_upsilon, &b.alpha_epsilon, &b.beta_epsilon};
 }
+
+using Likelihood = BemklPosterior::Likelihood;
+constexpr std::array<std::pair<Likelihood, std::string_view>, 3> all_likelihoods = {
+    {{Likelihood::probit, "probit"},
+     {Likelihood::multinomial, "multinomial"},
+     {Likelihood::gaussian, "gaussian"}}};
 
 void save_lower_triangle(data::SectionList& sections, std::string name, const Matrix& matrix) {
   const Index n = matrix.rows();
@@ -60,33 +67,96 @@ Matrix load_lower_triangle(data::TensorReader& tensors, const std::string& name,
   return out;
 }
 
+// Tensors of group k are called "bemkl.k.…".
+std::string group_tensor(std::size_t k, std::string_view name) {
+  return fmt::format("bemkl.{}.{}", k, name);
+}
+
+json save_group(const BemklPosterior::Group& group, std::size_t k, data::SectionList& sections) {
+  sections.matrix(group_tensor(k, "lambda"), group.lambda);
+  sections.vector(group_tensor(k, "omega"), group.omega);
+  sections.vector(group_tensor(k, "gamma"), group.gamma);
+  sections.vector(group_tensor(k, "upsilon"), group.upsilon);
+  sections.vector(group_tensor(k, "epsilon"), group.epsilon);
+  sections.matrix(group_tensor(k, "be_covariance"), group.be_covariance);
+  if (!group.f_location.empty()) sections.matrix(group_tensor(k, "f_location"), group.f_location);
+  if (!group.e_location.empty()) {
+    sections.vector(group_tensor(k, "e_location"), group.e_location);
+    sections.vector(group_tensor(k, "e_precision"), group.e_precision);
+  }
+  for (std::size_t c = 0; c < group.a_covariance.size(); ++c) {
+    save_lower_triangle(sections, group_tensor(k, fmt::format("a_covariance.{}", c)), group.a_covariance[c]);
+  }
+  return {{"a_covariance", !group.a_covariance.empty()}};
+}
+
 json save_bemkl(const BemklPosterior& posterior, data::SectionList& sections) {
   Vector values;
   for (const double* scalar : scalars(posterior)) values.push_back(*scalar);
   sections.vector("bemkl", std::move(values));
-  sections.vector("bemkl.lambda", posterior.lambda);
-  sections.vector("bemkl.omega", posterior.omega);
-  sections.vector("bemkl.f_location", posterior.f_location);
-  sections.matrix("bemkl.be_covariance", posterior.be_covariance);
-  if (!posterior.a_covariance.empty())
-    save_lower_triangle(sections, "bemkl.a_covariance", posterior.a_covariance);
-  return {{"literal", posterior.literal}, {"a_covariance", !posterior.a_covariance.empty()}};
+  if (!posterior.sample_weights.empty()) sections.vector("bemkl.sample_weights", posterior.sample_weights);
+  if (!posterior.target_scale.empty()) {
+    sections.vector("bemkl.target_centre", posterior.target_centre);
+    sections.vector("bemkl.target_scale", posterior.target_scale);
+  }
+  json groups = json::array();
+  for (std::size_t k = 0; k < posterior.groups.size(); ++k)
+    groups.push_back(save_group(posterior.groups[k], k, sections));
+  json document = {{"literal", posterior.literal}, {"groups", groups}};
+  for (const auto& [likelihood, name] : all_likelihoods)
+    if (likelihood == posterior.likelihood) document["likelihood"] = name;
+  return document;
+}
+
+BemklPosterior::Group load_group(const json& document, std::size_t k, data::TensorReader& tensors,
+                                 Index samples) {
+  Fields fields(document, tensors.container().source(), "a group of the posterior");
+  BemklPosterior::Group group;
+  group.lambda = tensors.matrix(group_tensor(k, "lambda"));
+  group.omega = tensors.vector(group_tensor(k, "omega"));
+  group.gamma = tensors.vector(group_tensor(k, "gamma"));
+  group.upsilon = tensors.vector(group_tensor(k, "upsilon"));
+  group.epsilon = tensors.vector(group_tensor(k, "epsilon"));
+  group.be_covariance = tensors.matrix(group_tensor(k, "be_covariance"));
+  if (tensors.has(group_tensor(k, "f_location")))
+    group.f_location = tensors.matrix(group_tensor(k, "f_location"));
+  if (tensors.has(group_tensor(k, "e_location"))) {
+    group.e_location = tensors.vector(group_tensor(k, "e_location"));
+    group.e_precision = tensors.vector(group_tensor(k, "e_precision"));
+  }
+  if (fields.flag("a_covariance")) {
+    for (std::size_t c = 0; c < group.gamma.size(); ++c) {
+      group.a_covariance.push_back(
+          load_lower_triangle(tensors, group_tensor(k, fmt::format("a_covariance.{}", c)), samples));
+    }
+  }
+  fields.finish();
+  return group;
 }
 
 BemklPosterior load_bemkl(const json& document, data::TensorReader& tensors, Index samples) {
   Fields fields(document, tensors.container().source(), "the posterior");
   BemklPosterior posterior;
   posterior.literal = fields.flag("literal");
+  const std::string likelihood = fields.text("likelihood");
+  const auto* const known =
+      std::ranges::find(all_likelihoods, likelihood, [](const auto& entry) { return entry.second; });
+  if (known == all_likelihoods.end())
+    tensors.container().damaged(fmt::format("it has the unknown likelihood '{}'", likelihood));
+  posterior.likelihood = known->first;
   const Vector values = tensors.vector("bemkl");
   const auto targets = scalars(posterior);
-  if (values.size() != targets.size()) tensors.container().damaged("'bemkl' does not have nine numbers");
+  if (values.size() != targets.size())
+    tensors.container().damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
   for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
-  posterior.lambda = tensors.vector("bemkl.lambda");
-  posterior.omega = tensors.vector("bemkl.omega");
-  posterior.f_location = tensors.vector("bemkl.f_location");
-  posterior.be_covariance = tensors.matrix("bemkl.be_covariance");
-  if (fields.flag("a_covariance"))
-    posterior.a_covariance = load_lower_triangle(tensors, "bemkl.a_covariance", samples);
+  if (tensors.has("bemkl.sample_weights")) posterior.sample_weights = tensors.vector("bemkl.sample_weights");
+  if (tensors.has("bemkl.target_scale")) {
+    posterior.target_centre = tensors.vector("bemkl.target_centre");
+    posterior.target_scale = tensors.vector("bemkl.target_scale");
+  }
+  const json& groups = fields.array("groups");
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    posterior.groups.push_back(load_group(groups[k], k, tensors, samples));
   fields.finish();
   return posterior;
 }
@@ -185,14 +255,37 @@ std::string weights_trouble(const KernelWeights& weights, Index samples, Index k
   return {};
 }
 
-std::string bemkl_trouble(const BemklPosterior& posterior, Index samples, Index kernels) {
-  if (!empty_or(posterior.lambda, samples) || !empty_or(posterior.omega, kernels) ||
-      !empty_or(posterior.f_location, samples))
+std::string group_trouble(const BemklPosterior::Group& group, Index samples, Index kernels, Index outputs) {
+  const auto count = [](const Vector& v) { return static_cast<Index>(v.size()); };
+  if (!is_shape(group.lambda, samples, outputs) || count(group.omega) != kernels ||
+      count(group.gamma) != outputs || count(group.upsilon) != outputs || count(group.epsilon) != outputs ||
+      (!group.f_location.empty() && !is_shape(group.f_location, samples, outputs)) ||
+      !empty_or(group.e_location, kernels) || group.e_precision.size() != group.e_location.size())
     return "a factor of the posterior has the wrong length";
-  if (!posterior.be_covariance.empty() && !is_shape(posterior.be_covariance, kernels + 1, kernels + 1))
+  if (!is_shape(group.be_covariance, kernels + outputs, kernels + outputs))
     return "the covariance of bias and kernel weights has the wrong shape";
-  if (!posterior.a_covariance.empty() && !is_shape(posterior.a_covariance, samples, samples))
-    return "the covariance of the coefficients has the wrong shape";
+  if (!group.a_covariance.empty() && static_cast<Index>(group.a_covariance.size()) != outputs)
+    return "the covariances of the coefficients are not one per score";
+  for (const Matrix& covariance : group.a_covariance) {
+    if (!is_shape(covariance, samples, samples))
+      return "the covariance of the coefficients has the wrong shape";
+  }
+  return {};
+}
+
+std::string bemkl_trouble(const Model& model, Index samples, Index kernels, Index outputs) {
+  const BemklPosterior& posterior = *model.bemkl;
+  const bool apart = model.weights.shape == Shape::per_class;
+  if (static_cast<Index>(posterior.groups.size()) != (apart ? outputs : 1))
+    return "the posterior does not have one group for each set of kernel weights";
+  if (!empty_or(posterior.sample_weights, samples)) return "there is not one weight for each sample";
+  if (!empty_or(posterior.target_scale, outputs) ||
+      posterior.target_centre.size() != posterior.target_scale.size())
+    return "there is not one scale for each target";
+  for (const auto& group : posterior.groups) {
+    const std::string trouble = group_trouble(group, samples, kernels, apart ? 1 : outputs);
+    if (!trouble.empty()) return trouble;
+  }
   return {};
 }
 
@@ -221,7 +314,7 @@ std::string model_trouble(const Model& model) {
     return "the number of biases is not the number of scores";
   std::string trouble = classes_trouble(model, outputs);
   if (trouble.empty()) trouble = weights_trouble(model.weights, samples, kernels, outputs);
-  if (trouble.empty() && model.bemkl) trouble = bemkl_trouble(*model.bemkl, samples, kernels);
+  if (trouble.empty() && model.bemkl) trouble = bemkl_trouble(model, samples, kernels, outputs);
   if (trouble.empty() && model.margin)
     trouble = margin_trouble(*model.margin, samples, outputs, static_cast<Index>(model.classes.size()));
   if (trouble.empty() && model.recipe) {

@@ -5,9 +5,9 @@
 //   document                       U8    JSON: everything that is not a number (method, task, classes, names,
 //   …) weights, weights.deviation     F64   [1 | M | N, P]; the second only where the method has it
 //   coefficients, bias             F64   [N, M], [M]
-//   bemkl, bemkl.*                 F64   the posterior, where there is one; Σ_a as its lower triangle, row by
-//   row recipe.*                       F64, I64   numbers of the recipe (kernels/recipe_file.h), where there is
-//   one
+//   bemkl, bemkl.*                 F64   the posterior, where there is one, group by group; Σ_a as lower
+//   triangles, row by row recipe.*                       F64, I64   numbers of the recipe
+//   (kernels/recipe_file.h), where there is one
 //
 // A later part of Model is one more optional key of the document with its own tensors. A reader that does not
 // know a key or tensor refuses the file instead of predicting without it.

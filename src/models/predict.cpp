@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "algebra/blas.h"
@@ -50,19 +51,6 @@ Matrix contributions_of(const Matrix& outputs, const Vector& weights) {
   for (Index m = 0; m < result.cols(); ++m)
     algebra::scale(weights[static_cast<std::size_t>(m)], result.column(m));
   return result;
-}
-
-void add_bemkl(const Model& model, const KernelBank& bank, const Matrix& outputs, Predictions& result) {
-  const Vector variance = models::bemkl_variance(model, bank, outputs);
-  result.deviation = Matrix(bank.rows(), 1);
-  result.probabilities = Matrix(bank.rows(), 2);
-  for (Index i = 0; i < bank.rows(); ++i) {
-    const double v = variance[static_cast<std::size_t>(i)];
-    const double score = result.scores(i, 0);
-    result.deviation(i, 0) = std::sqrt(v);
-    result.probabilities(i, 1) = models::bemkl_probability(score, v, *model.bemkl);
-    result.probabilities(i, 0) = models::bemkl_probability(-score, v, *model.bemkl);
-  }
 }
 
 std::vector<int> codes_of(const Matrix& scores) {
@@ -112,10 +100,18 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
     std::ranges::fill(result.scores.column(c), model.bias[static_cast<std::size_t>(c)]);
     algebra::gemv(Op::none, 1.0, outputs.view(), weights, 1.0, result.scores.column(c));
     if (options.contributions) result.contributions.push_back(contributions_of(outputs, weights));
-    if (options.probabilities && model.bemkl) add_bemkl(model, bank, outputs, result);
+    if (options.probabilities && model.bemkl) {
+      const Vector variance = models::bemkl_variance(model, bank, outputs, c);
+      if (result.deviation.empty()) result.deviation = Matrix(bank.rows(), outputs_count);
+      for (Index i = 0; i < bank.rows(); ++i)
+        result.deviation(i, c) = std::sqrt(variance[static_cast<std::size_t>(i)]);
+    }
+  }
+  if (options.probabilities && model.bemkl && !model.classes.empty()) {
+    result.probabilities = models::bemkl_probabilities(model, result.scores, result.deviation);
   }
   const bool pairwise = model.margin && !model.margin->pairs.empty();
-  if (!model.classes.empty()) {
+  if (model.task == Task::binary || model.task == Task::multiclass) {
     result.codes = pairwise ? models::pairwise_votes(model, result.scores) : codes_of(result.scores);
   }
   if (options.probabilities && model.margin && !model.margin->platt.empty()) {

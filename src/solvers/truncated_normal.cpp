@@ -3,8 +3,11 @@
 
 #include <cerf.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+
+#include "base/normal.h"
 
 namespace kloom::solvers {
 namespace {
@@ -40,6 +43,18 @@ double truncated_variance(double z) {
     return (2.0 / b - 1.0 / a) / a;
   }
   return 1.0 - normal_hazard(z) * truncated_excess(z);
+}
+
+TwoSided two_sided(double location, double margin) {
+  const double above = log_normal_cdf(location - margin);
+  const double below = log_normal_cdf(-location - margin);
+  const double larger = std::max(above, below);
+  const double log_mass = larger + std::log1p(std::exp(std::min(above, below) - larger));
+  // φ(ν ∓ μ)/Z, relative to the mass.
+  const auto edge = [&](double distance) {
+    return std::exp(-0.5 * distance * distance - 0.5 * std::log(2.0 * std::numbers::pi) - log_mass);
+  };
+  return {location + edge(margin - location) - edge(margin + location), log_mass};
 }
 
 }  // namespace kloom::solvers

@@ -19,4 +19,11 @@ namespace kloom::solvers {
 // 1 − r(z)(z + r(z)), in (0, 1).
 [[nodiscard]] double truncated_variance(double z);
 
+// x ~ N(location, 1) restricted to |x| > margin.
+struct TwoSided {
+  double mean = 0.0;
+  double log_mass = 0.0;
+};
+[[nodiscard]] TwoSided two_sided(double location, double margin);
+
 }  // namespace kloom::solvers

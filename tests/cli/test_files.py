@@ -54,6 +54,8 @@ def test_outputs_never_replace_inputs(kloom, model, tmp_path):
 def test_unwritable_folder(kloom, table, tmp_path):
     if os.geteuid() == 0:
         # Root may write anywhere, but not even root writes into /proc.
+        if not os.path.exists("/proc/self"):
+            pytest.skip("root may write anywhere, and this system has no /proc, where not even root may")
         kloom("train", "data.csv", "-o", "/proc/m.kloom", "--kernels", "linear", "--iterations", 2, code=FAILED)
         return
     (tmp_path / "closed").mkdir(mode=0o500)
@@ -81,7 +83,8 @@ def test_full_disk_leaves_the_old_file(kloom, model, tmp_path, arguments):
 
 
 def test_devices_are_written_not_replaced(kloom, model, tmp_path):
-    assert kloom("predict", "model.kloom", "data.csv", "-o", "/dev/stdout", "-q").out.startswith("label,")
+    if os.path.exists("/proc/self"):   # /dev/stdout is a link into it
+        assert kloom("predict", "model.kloom", "data.csv", "-o", "/dev/stdout", "-q").out.startswith("label,")
     kloom("predict", "model.kloom", "data.csv", "-o", "/dev/full", code=FAILED)
     kloom("predict", "model.kloom", "data.csv", "-o", "-")
     result = run_program("train", "data.csv", "--kernels", "linear", "--iterations", 2, "-o", "/dev/null", cwd=tmp_path)

@@ -49,8 +49,10 @@ if(CMAKE_MATCH_1 LESS 170)
   message(FATAL_ERROR "the example was right on only ${CMAKE_MATCH_1} of 189 test samples (at least 170 expected)")
 endif()
 
-# The installed program finds the installed library.
-if(EXISTS "${WORK}/prefix/bin/kloom")
+# The installed program finds the installed library: beside itself, which the loader learns from /proc.
+if(NOT EXISTS "/proc/self")
+  message("no /proc here: that the installed program finds its library beside itself was not tried")
+elseif(EXISTS "${WORK}/prefix/bin/kloom")
   run("${WORK}/prefix/bin/kloom" --version)
   message("${output}")
 endif()

@@ -150,17 +150,29 @@ Recipe random_recipe(Random& random, Index samples, Index kernels) {
   return recipe;
 }
 
-BemklPosterior random_posterior(Random& random, Index samples, Index kernels) {
+BemklPosterior random_posterior(Random& random, Index samples, Index kernels, Index groups, Index outputs) {
   BemklPosterior b;
-  for (double* x : {&b.sigma_g, &b.margin, &b.alpha_lambda, &b.beta_lambda, &b.alpha_gamma, &b.beta_gamma,
-                    &b.alpha_omega, &b.beta_omega, &b.gamma})
+  for (double* x :
+       {&b.sigma_g, &b.margin, &b.alpha_lambda, &b.beta_lambda, &b.alpha_gamma, &b.beta_gamma, &b.alpha_omega,
+        &b.beta_omega, &b.alpha_upsilon, &b.beta_upsilon, &b.alpha_epsilon, &b.beta_epsilon})
     *x = random.bits();
+  b.likelihood = static_cast<BemklPosterior::Likelihood>(random.below(3));
   b.literal = random.coin();
-  b.lambda = random.vector(samples);
-  b.omega = random.vector(kernels);
-  b.be_covariance = random.matrix(kernels + 1, kernels + 1);
-  if (random.coin()) b.a_covariance = random.symmetric(samples);
-  if (random.coin()) b.f_location = random.vector(samples);
+  if (random.coin()) b.sample_weights = random.vector(samples);
+  if (random.coin()) b.target_scale = b.target_centre = random.vector(groups * outputs);
+  for (Index g = 0; g < groups; ++g) {
+    BemklPosterior::Group group;
+    group.lambda = random.matrix(samples, outputs);
+    group.omega = random.vector(kernels);
+    for (Vector* v : {&group.gamma, &group.upsilon, &group.epsilon}) *v = random.vector(outputs);
+    group.be_covariance = random.matrix(kernels + outputs, kernels + outputs);
+    if (random.coin()) {
+      for (Index c = 0; c < outputs; ++c) group.a_covariance.push_back(random.symmetric(samples));
+    }
+    if (random.coin()) group.f_location = random.matrix(samples, outputs);
+    if (random.coin()) group.e_location = group.e_precision = random.vector(kernels);
+    b.groups.push_back(group);
+  }
   return b;
 }
 
@@ -187,7 +199,10 @@ Model random_model(unsigned seed) {
   if (random.coin()) model.weights.deviation = random.matrix(rows, kernels);
   model.coefficients = random.matrix(samples, outputs);
   model.bias = random.vector(outputs);
-  if (random.coin()) model.bemkl = random_posterior(random, samples, kernels);
+  if (random.coin() && model.weights.shape != KernelWeights::Shape::per_sample) {
+    const bool apart = model.weights.shape == KernelWeights::Shape::per_class;
+    model.bemkl = random_posterior(random, samples, kernels, apart ? outputs : 1, apart ? 1 : outputs);
+  }
   if (random.coin()) model.recipe = random_recipe(random, samples, kernels);
   return model;
 }
@@ -239,14 +254,25 @@ bool same(const Recipe& a, const Recipe& b) {
          std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(),
                     [](const KernelTerm& x, const KernelTerm& y) { return same(x, y); });
 }
+bool same(const BemklPosterior::Group& a, const BemklPosterior::Group& b) {
+  return same(a.lambda, b.lambda) && same_bits(a.omega, b.omega) && same_bits(a.gamma, b.gamma) &&
+         same_bits(a.upsilon, b.upsilon) && same_bits(a.epsilon, b.epsilon) &&
+         same(a.f_location, b.f_location) && same(a.be_covariance, b.be_covariance) &&
+         same_bits(a.e_location, b.e_location) && same_bits(a.e_precision, b.e_precision) &&
+         std::equal(a.a_covariance.begin(), a.a_covariance.end(), b.a_covariance.begin(), b.a_covariance.end(),
+                    [](const Matrix& x, const Matrix& y) { return same(x, y); });
+}
 bool same(const BemklPosterior& a, const BemklPosterior& b) {
   const auto numbers = [](const BemklPosterior& x) {
-    return Vector{x.sigma_g,    x.margin,      x.alpha_lambda, x.beta_lambda, x.alpha_gamma,
-                  x.beta_gamma, x.alpha_omega, x.beta_omega,   x.gamma};
+    return Vector{x.sigma_g,       x.margin,       x.alpha_lambda,  x.beta_lambda,
+                  x.alpha_gamma,   x.beta_gamma,   x.alpha_omega,   x.beta_omega,
+                  x.alpha_upsilon, x.beta_upsilon, x.alpha_epsilon, x.beta_epsilon};
   };
-  return same_bits(numbers(a), numbers(b)) && a.literal == b.literal && same_bits(a.lambda, b.lambda) &&
-         same_bits(a.omega, b.omega) && same_bits(a.f_location, b.f_location) &&
-         same(a.be_covariance, b.be_covariance) && same(a.a_covariance, b.a_covariance);
+  return same_bits(numbers(a), numbers(b)) && a.literal == b.literal && a.likelihood == b.likelihood &&
+         same_bits(a.sample_weights, b.sample_weights) && same_bits(a.target_centre, b.target_centre) &&
+         same_bits(a.target_scale, b.target_scale) &&
+         std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                    [](const auto& x, const auto& y) { return same(x, y); });
 }
 bool same(const Model& a, const Model& b) {
   if (a.bemkl.has_value() != b.bemkl.has_value() || a.recipe.has_value() != b.recipe.has_value()) return false;
@@ -326,9 +352,11 @@ TEST(ModelFile, ModelsThatBreakARuleAreNotSaved) {
   EXPECT_THAT(refused([](Model& m) { m.kernel_names.emplace_back("k"); }), HasSubstr("weights"));
   EXPECT_THAT(refused([](Model& m) { m.weights.deviation = Matrix(7, 7); }), HasSubstr("deviations"));
   EXPECT_THAT(refused([](Model& m) { m.coefficients = Matrix(); }), HasSubstr("coefficients"));
-  EXPECT_THAT(refused([](Model& m) { m.bemkl->lambda.push_back(1); }), HasSubstr("wrong length"));
-  EXPECT_THAT(refused([](Model& m) { m.bemkl->be_covariance = Matrix(1, 1); }), HasSubstr("bias and kernel"));
-  EXPECT_THAT(refused([](Model& m) { m.bemkl->a_covariance = Matrix(1, 9); }), HasSubstr("covariance"));
+  EXPECT_THAT(refused([](Model& m) { m.bemkl->groups[0].omega.push_back(1); }), HasSubstr("wrong length"));
+  EXPECT_THAT(refused([](Model& m) { m.bemkl->groups[0].be_covariance = Matrix(1, 1); }),
+              HasSubstr("bias and kernel"));
+  EXPECT_THAT(refused([](Model& m) { m.bemkl->groups[0].a_covariance = {Matrix(1, 9)}; }),
+              HasSubstr("covariance"));
   EXPECT_THAT(refused([](Model& m) { m.recipe->terms.pop_back(); }), HasSubstr("different kernels"));
   EXPECT_THAT(refused([](Model& m) { ++m.recipe->basis.samples; }), HasSubstr("training samples"));
   EXPECT_THAT(refused([](Model& m) { m.recipe->basis.ids = {"a", "b", "c", "d", "e", "f", "g", "h"}; }),
@@ -426,11 +454,16 @@ Model version_one() {
   BemklPosterior posterior;
   posterior.sigma_g = 0.1;
   posterior.literal = true;
-  posterior.lambda = {1.0, 2.0, 1.0 / 3.0};
-  posterior.omega = {1.5, 2.5};
-  posterior.be_covariance = Matrix(3, 3, 0.125);
-  posterior.a_covariance = Matrix(3, 3, 0.25);
-  posterior.f_location = {-1.0, 0.0, 1.0};
+  BemklPosterior::Group group;
+  group.lambda = Matrix(3, 1, 1.0 / 3.0);
+  group.omega = {1.5, 2.5};
+  group.gamma = {1.0};
+  group.upsilon = {100.0};
+  group.epsilon = {1.0};
+  group.be_covariance = Matrix(3, 3, 0.125);
+  group.a_covariance = {Matrix(3, 3, 0.25)};
+  group.f_location = Matrix(3, 1, -1.0);
+  posterior.groups = {group};
   model.bemkl = posterior;
   Recipe recipe;
   recipe.spec = parse_kernel_spec("rbf(width=1..2) on all");
