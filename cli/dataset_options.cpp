@@ -16,17 +16,6 @@
 namespace kloom::cli {
 namespace {
 
-std::vector<std::string> split_commas(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    if (end > start) parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
-
 std::vector<std::string> split_all(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
   for (const auto& text : texts) {
@@ -177,6 +166,7 @@ TargetsRequest targets_request(const DatasetOptions& options, const Dataset& dat
   if (task == "classes") request.kind = TargetsRequest::Kind::classes;
   if (task == "regression") request.kind = TargetsRequest::Kind::regression;
   request.positive = options.positive;
+  request.target_name = data.target_name;
   request.source = data.source;
   request.lines = data.lines;
   return request;

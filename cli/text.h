@@ -45,4 +45,7 @@ namespace kloom::cli {
 // "1 kernel", "7 kernels".
 [[nodiscard]] std::string counted(std::ptrdiff_t count, std::string_view noun);
 
+// "a,b" → a, b.
+[[nodiscard]] std::vector<std::string> split_commas(const std::string& text);
+
 }  // namespace kloom::cli

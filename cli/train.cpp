@@ -65,12 +65,15 @@ std::string target_sentence(const Targets& targets, const Dataset& data) {
   if (targets.task == Task::regression || targets.task == Task::multi_regression) {
     return fmt::format("regression on '{}'", data.target_name);
   }
+  if (targets.task == Task::multilabel) return fmt::format("labels {}", data.target_name);
   std::vector<std::string> counts;
   for (std::size_t c = 0; c < targets.classes.size(); ++c) {
     const auto count = std::count(targets.codes.begin(), targets.codes.end(), static_cast<int>(c));
     counts.push_back(fmt::format("{} {}", targets.classes[c], count));
   }
   std::string text = fmt::format("target '{}': {}", data.target_name, list_of(counts, 12));
+  const auto without = std::count(targets.codes.begin(), targets.codes.end(), Targets::unlabelled);
+  if (without > 0) text += fmt::format("; without a label {}", without);
   if (targets.task == Task::binary) text += fmt::format("; positive class '{}'", targets.classes.back());
   return text;
 }
@@ -120,12 +123,20 @@ void make_bank(const TrainOptions& options, Training& training, Session& session
   training.memory = working + training.bank->bytes();
 }
 
+// Samples without a label are used where the method can.
+TargetsRequest labels_request(const TrainOptions& options, const Dataset& data) {
+  TargetsRequest request = targets_request(options.dataset, data);
+  request.allow_unlabelled =
+      options.method.method.empty() || find_learner(options.method.method).semi_supervised;
+  return request;
+}
+
 Training prepare(const TrainOptions& options, const DatasetRequest& request, Session& session) {
   Training training;
   training.input = read_training_data(request, options.kernels, session);
   const Dataset& data = training.input.data;
   session.console().note(describe(data));
-  training.targets = make_targets(data.labels, targets_request(options.dataset, data));
+  training.targets = make_targets(data.labels, labels_request(options, data));
   training.targets.weights = data.weights;
   session.console().note(target_sentence(training.targets, data));
   choose_method(options, training, session);

@@ -44,6 +44,8 @@ struct PrecomputedMatrix {
 };
 
 struct Dataset {
+  static constexpr char separator = '\x1f';   // ASCII "unit separator"; no cell of a table holds it
+
   std::string source;                 // file names, for messages
   Index samples = 0;
   std::vector<std::string> ids;       // empty, or one per sample
@@ -55,8 +57,9 @@ struct Dataset {
   std::vector<TextColumn> texts;
   std::vector<PrecomputedMatrix> kernels;
   std::vector<PrecomputedMatrix> distances;
-  std::string target_name;            // empty if no target column was found
-  std::vector<std::string> labels;    // as written; "" where the cell was empty (unlabelled)
+  std::string target_name;            // empty if no target column was found; several: separated by commas
+  std::vector<std::string> labels;    // as written; "" where the cell was empty (unlabelled); several targets: one
+                                      // cell each, separated by Dataset::separator
   std::vector<double> weights;        // sample weights; empty: all 1
   std::vector<std::string> notes;     // what was decided on reading ("took column 'y' as the target")
 };
@@ -77,7 +80,8 @@ struct DatasetRequest {
   bool views_by_prefix = false;              // headers of the form view.column
   std::vector<std::string> kernel_files;     // one matrix or one stack (n × n × m) each
   std::vector<std::string> distance_files;
-  std::string target;                        // empty: a single column called label, target, class or y
+  std::string target;                        // empty: a single column called label, target, class or y; several
+                                             // columns of numbers or of 0/1 labels: separated by commas
   bool target_required = true;               // false in predict
   std::string id;                            // id column; empty: "id" or "sample" if there is one
   std::string weight;                        // sample weight column; empty: none

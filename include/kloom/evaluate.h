@@ -5,6 +5,7 @@
 //   classification   accuracy, balanced accuracy (mean recall of the classes that occur), and where the model
 //                    gives probabilities log loss (probabilities below 1e-15 count as 1e-15) and Brier score;
 //                    AUC for two classes that both occur (ties count half); confusion counts
+//   labels           share of labels that are right, of samples with all labels right, log loss per label
 //   regression       RMSE, MAE, R² (mean over outputs; only where the values vary)
 //
 // Unlabelled samples and missing values are left out; every other sample counts once.

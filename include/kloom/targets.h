@@ -40,11 +40,15 @@ struct TargetsRequest {
   // all integers or there are more than max(20, labelled samples / 5) of them; else classes.
   Kind kind = Kind::automatic;
   std::string positive;             // name of the positive class; empty: the last of two
+  std::string target_name;          // several targets: their names, separated by commas
   bool allow_unlabelled = false;
   std::string source;               // for messages
   std::vector<Index> lines;         // for messages
 };
 
+// Several targets in one label (dataset.h): 0/1 everywhere is multilabel with the targets' names as classes, other
+// numbers are several regressions.
+//
 // Throws InvalidArgument: one class only, empty labels where they are not allowed, unknown positive class,
 // a number that cannot be read.
 [[nodiscard]] Targets make_targets(const std::vector<std::string>& labels, const TargetsRequest& request);

@@ -16,7 +16,7 @@ namespace kloom::data {
 namespace {
 
 struct Roles {
-  Index target = -1;
+  std::vector<Index> targets;
   Index id = -1;
   Index weight = -1;
   std::vector<Index> features;  // all that have no other role
@@ -32,14 +32,28 @@ Index require_column(const TextTable& table, const std::string& name, std::strin
   return column;
 }
 
-Index find_id(const TextTable& table, const DatasetRequest& request, Index target) {
+// The target, or the targets if there is no column of that very name.
+std::vector<Index> find_targets(const TextTable& table, const std::string& target) {
+  if (target.empty()) return {};
+  if (const Index column = table.find(target); column >= 0) return {column};
+  std::vector<Index> columns;
+  for (const std::string& name : split_names(target)) {
+    const Index column = table.find(name);
+    if (column < 0) return {};
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+Index find_id(const TextTable& table, const DatasetRequest& request, const std::vector<Index>& targets) {
   if (!request.id.empty()) {
     return require_column(table, request.id, "sample id");
   }
   for (const std::string_view wanted : {"id", "sample"}) {
     for (Index j = 0; j < table.columns; ++j) {
       const std::string& name = table.names[static_cast<std::size_t>(j)];
-      if (j != target && equal_ignoring_case(name, wanted) && !named_by(request.ignore, name)) {
+      if (std::ranges::find(targets, j) == targets.end() && equal_ignoring_case(name, wanted) &&
+          !named_by(request.ignore, name)) {
         return j;
       }
     }
@@ -50,16 +64,19 @@ Index find_id(const TextTable& table, const DatasetRequest& request, Index targe
 
 Roles choose_roles(const TextTable& table, const DatasetRequest& request, const std::string& target) {
   Roles roles;
-  roles.target = target.empty() ? -1 : table.find(target);
-  roles.id = find_id(table, request, roles.target);
+  roles.targets = find_targets(table, target);
+  roles.id = find_id(table, request, roles.targets);
   roles.weight = request.weight.empty() ? -1 : table.find(request.weight);
-  if (roles.target >= 0 && (roles.target == roles.id || roles.target == roles.weight)) {
+  for (const Index column : roles.targets) {
+    if (column != roles.id && column != roles.weight && std::ranges::count(roles.targets, column) == 1)
+      continue;
     throw InvalidArgument(fmt::format("{}: column '{}' cannot be the target and something else.", table.source,
-                                      table.names[static_cast<std::size_t>(roles.target)]));
+                                      table.names[static_cast<std::size_t>(column)]));
   }
   for (Index j = 0; j < table.columns; ++j) {
     const std::string& name = table.names[static_cast<std::size_t>(j)];
-    const bool taken = j == roles.target || j == roles.id || j == roles.weight;
+    const bool target_column = std::ranges::find(roles.targets, j) != roles.targets.end();
+    const bool taken = target_column || j == roles.id || j == roles.weight;
     if (!taken && !name.empty() && !named_by(request.ignore, name)) {
       roles.features.push_back(j);
     }
@@ -74,6 +91,24 @@ std::vector<std::string> texts_of(const TextTable& table, Index column) {
     values.emplace_back(table.cell(i, column));
   }
   return values;
+}
+
+// Missing cells are empty. Several targets of a sample are one label; it is empty if all of them are.
+std::vector<std::string> labels_of(const TextTable& table, const std::vector<Index>& targets) {
+  std::vector<std::string> labels(static_cast<std::size_t>(table.rows()));
+  for (Index i = 0; i < table.rows(); ++i) {
+    std::string& label = labels[static_cast<std::size_t>(i)];
+    bool any = false;
+    for (const Index column : targets) {
+      if (column != targets.front()) label += Dataset::separator;
+      const std::string cell(table.cell(i, column));
+      if (is_missing(cell)) continue;
+      label += cell;
+      any = true;
+    }
+    if (!any) label.clear();
+  }
+  return labels;
 }
 
 // Numbers of the feature columns; a column with a cell that is neither a number nor missing is text.
@@ -178,14 +213,9 @@ Dataset table_to_dataset(const Source& source, const DatasetRequest& request, co
   data.samples = table.rows();
   data.lines = table.lines;
   data.notes = source.notes;
-  if (roles.target >= 0) {
+  if (!roles.targets.empty()) {
     data.target_name = target;
-    data.labels = texts_of(table, roles.target);
-    for (std::string& label : data.labels) {
-      if (is_missing(label)) {
-        label.clear();
-      }
-    }
+    data.labels = labels_of(table, roles.targets);
   }
   if (roles.id >= 0) {
     set_ids(data, table, roles.id);

@@ -43,8 +43,19 @@ std::vector<std::string> all_columns(const std::vector<Source>& sources) {
   return names;
 }
 
+// Several targets, separated by commas, all in one table.
+bool has_all_targets(const std::vector<Source>& sources, const std::string& target) {
+  const std::vector<std::string> names = data::split_names(target);
+  if (names.size() < 2) return false;
+  return std::ranges::any_of(sources, [&](const Source& source) {
+    return source.table &&
+           std::ranges::all_of(names, [&](const std::string& name) { return source.table->find(name) >= 0; });
+  });
+}
+
 // The target column of the tables: the one asked for, or the only one with a usual name. Empty if none.
 std::string choose_target(const std::vector<Source>& sources, const DatasetRequest& request) {
+  if (has_all_targets(sources, request.target)) return request.target;
   std::set<std::string> found;
   for (const Source& source : sources) {
     for (const std::string& name : source.table ? source.table->names : std::vector<std::string>()) {

@@ -33,4 +33,7 @@ namespace kloom::data {
 // Throws ResourceError, naming `source`, if rows × columns doubles exceed the limit.
 void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source);
 
+// "a,b" → a, b; spaces around names are dropped.
+[[nodiscard]] std::vector<std::string> split_names(std::string_view list);
+
 }  // namespace kloom::data

@@ -12,6 +12,7 @@
 
 #include "data/names.h"
 #include "data/number.h"
+#include "kloom/dataset.h"
 #include "kloom/error.h"
 
 namespace kloom {
@@ -89,7 +90,8 @@ Targets make_regression(const std::vector<std::string>& labels, const TargetsReq
   targets.values = Matrix(static_cast<Index>(labels.size()), 1, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].empty()) {
-      continue;
+      throw InvalidArgument(fmt::format("{}: the number to learn is missing. Fill it in or remove the sample.",
+                                        place(request, i)));
     }
     const data::CellValue cell = data::read_cell(labels[i]);
     if (cell.kind != data::CellKind::number) {
@@ -157,7 +159,64 @@ Vector Targets::signs() const {
   return signs;
 }
 
+namespace {
+
+// Cells of one label; an empty label has none.
+std::vector<std::string_view> cells_of(std::string_view label) {
+  std::vector<std::string_view> cells;
+  for (std::size_t start = 0; start <= label.size() && !label.empty();) {
+    const std::size_t end = std::min(label.find(Dataset::separator, start), label.size());
+    cells.push_back(label.substr(start, end - start));
+    start = end + 1;
+  }
+  return cells;
+}
+
+Targets make_several(const std::vector<std::string>& labels, const TargetsRequest& request,
+                     const std::vector<std::string>& names) {
+  Targets targets;
+  targets.values = Matrix(static_cast<Index>(labels.size()), static_cast<Index>(names.size()),
+                          std::numeric_limits<double>::quiet_NaN());
+  bool missing = false;
+  bool binary = request.kind != TargetsRequest::Kind::regression;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto cells = cells_of(labels[i]);
+    for (std::size_t t = 0; t < names.size(); ++t) {
+      if (t >= cells.size() || cells[t].empty()) {
+        if (!request.allow_unlabelled) {
+          throw InvalidArgument(
+              fmt::format("{}: the label of '{}' is missing. Fill it in or remove the sample.",
+                          place(request, i), names[t]));
+        }
+        missing = true;
+        continue;
+      }
+      const data::CellValue cell = data::read_cell(std::string(cells[t]));
+      if (cell.kind != data::CellKind::number) {
+        throw InvalidArgument(fmt::format(
+            "{}: the label '{}' of '{}' is not a number. Several targets must be numbers, or 0 and 1.",
+            place(request, i), cells[t], names[t]));
+      }
+      targets.values(static_cast<Index>(i), static_cast<Index>(t)) = cell.value;
+      binary = binary && (cell.value == 0.0 || cell.value == 1.0);
+    }
+  }
+  targets.task = binary ? Task::multilabel : Task::multi_regression;
+  if (binary) targets.classes = names;
+  if (!binary && missing) {
+    throw InvalidArgument(
+        fmt::format("{}: numbers to learn are missing for some samples. Fill them in or remove these.",
+                    request.source.empty() ? "The labels" : request.source));
+  }
+  return targets;
+}
+
+}  // namespace
+
 Targets make_targets(const std::vector<std::string>& labels, const TargetsRequest& request) {
+  const bool several = std::ranges::any_of(
+      labels, [](const std::string& label) { return label.find(Dataset::separator) != std::string::npos; });
+  if (several) return make_several(labels, request, data::split_names(request.target_name));
   const Census census = take_census(labels, request);
   using Kind = TargetsRequest::Kind;
   const bool guess = request.kind == Kind::automatic && request.positive.empty();

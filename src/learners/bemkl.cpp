@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
@@ -207,30 +208,31 @@ class Run {
       : factors_(factors), options_(options), meter_(context, "bemkl") {}
 
   // Iterates until the bound has settled; fills status, message, trace and iterations of the report.
-  void go(Report& report) {
-    while (step(report)) {
-      if (options_.acceleration == "squarem" && !options_.literal && !extrapolate(report)) return;
-    }
-  }
+  void go(Report& report);
 
  private:
-  bool step(Report& report);
-  bool extrapolate(Report& report);
+  // One pass over the factors has been made. False: the run has ended.
+  bool goes_on(bool sound, Report& report);
+  [[nodiscard]] bool accelerated_pass();
+  [[nodiscard]] std::optional<Vector> extrapolated() const;
 
   BemklFactors& factors_;
   const BemklOptions& options_;
   ProgressMeter meter_;
   double bound_ = -std::numeric_limits<double>::infinity();
   Index iteration_ = 0;
-  // SQUAREM: the last three states of plain updates, and how far an extrapolation may go.
-  std::vector<Vector> states_;
-  double longest_ = 4.0;
+  Index quiet_ = 0;                     // passes in a row that hardly raised the bound
+  std::vector<Vector> before_, after_;  // states before and after the last passes
 };
 
-// One pass over the factors. False: the run has ended.
-bool Run::step(Report& report) {
+void Run::go(Report& report) {
+  const bool plain = options_.literal || options_.acceleration == "none";
+  while (goes_on(plain || iteration_ == 0 ? factors_.iterate() : accelerated_pass(), report)) {
+  }
+}
+
+bool Run::goes_on(bool sound, Report& report) {
   report.iterations = ++iteration_;
-  const bool sound = factors_.iterate();
   const double now = sound ? factors_.lower_bound() : std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(now)) {
     report.status = Status::numerical_trouble;
@@ -243,10 +245,11 @@ bool Run::step(Report& report) {
   const double rise = now - bound_;
   bound_ = now;
   report.trace.push_back({iteration_, bound_, meter_.seconds()});
-  if (!options_.literal && rise <= options_.tolerance * std::abs(bound_)) {
+  quiet_ = rise <= options_.tolerance * std::abs(bound_) ? quiet_ + 1 : 0;
+  if (!options_.literal && quiet_ >= 2 && options_.tolerance > 0.0) {
     report.status = Status::converged;
-    report.message = fmt::format("the lower bound rose by less than {} of itself in iteration {}",
-                                 options_.tolerance, iteration_);
+    report.message = fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
+                                 options_.tolerance, iteration_ - 1, iteration_);
     return false;
   }
   if (meter_.step(iteration_, options_.iterations, bound_)) {
@@ -263,43 +266,60 @@ bool Run::step(Report& report) {
   return true;
 }
 
-// Squared extrapolation [Varadhan2008]: from states x0, x1, x2 of plain updates to x0 − 2αr + α²v with r = x1 −
-// x0, v = x2 − 2x1 + x0, α = −‖r‖/‖v‖, then one plain update. Kept only if the bound rose above that of x2.
-bool Run::extrapolate(Report& report) {
-  states_.push_back(factors_.state());
-  if (states_.size() < 3) return true;
-  double rr = 0.0;
-  double vv = 0.0;
-  for (std::size_t k = 0; k < states_[0].size(); ++k) {
-    const double r = states_[1][k] - states_[0][k];
-    const double v = states_[2][k] - states_[1][k] - r;
-    rr += r * r;
-    vv += v * v;
+// A pass from an extrapolated state, kept if the bound rose; else a plain one from where the last pass ended.
+bool Run::accelerated_pass() {
+  constexpr std::size_t kMemory = 6;
+  if (const auto target = extrapolated()) {
+    BemklFactors candidate = factors_;
+    if (candidate.set_state(*target) && candidate.iterate_from_intermediate() &&
+        candidate.lower_bound() > bound_) {
+      factors_ = std::move(candidate);
+      before_.push_back(*target);
+      after_.push_back(factors_.state());
+      if (before_.size() > kMemory) {
+        before_.erase(before_.begin());
+        after_.erase(after_.begin());
+      }
+      return true;
+    }
+    before_.clear();
+    after_.clear();
   }
-  const double length = vv > 0.0 ? std::clamp(std::sqrt(rr / vv), 1.0, longest_) : 1.0;
-  Vector target = states_[0];
-  for (std::size_t k = 0; k < target.size(); ++k) {
-    const double r = states_[1][k] - states_[0][k];
-    const double v = states_[2][k] - states_[1][k] - r;
-    target[k] += 2.0 * length * r + length * length * v;
+  before_.push_back(factors_.state());
+  const bool sound = factors_.iterate_from_intermediate();
+  after_.push_back(factors_.state());
+  return sound;
+}
+
+// Anderson's extrapolation [WalkerNi2011]: with residuals r_j = after_j − before_j of the last passes, the
+// combination of the `after`s whose residual, were the pass linear, would be smallest. The least squares look
+// at the means; Σ_(b,e) is combined with the same coefficients.
+std::optional<Vector> Run::extrapolated() const {
+  const std::size_t count = after_.size();
+  if (count < 2) return std::nullopt;
+  const Index used = factors_.state_means();
+  const auto columns = static_cast<Index>(count) - 1;
+  Matrix change(used, columns);  // r_{j+1} − r_j
+  Vector last(at(used));
+  for (Index i = 0; i < used; ++i) {
+    const auto residual = [&](std::size_t j) { return after_[j][at(i)] - before_[j][at(i)]; };
+    for (Index j = 0; j < columns; ++j) change(i, j) = residual(at(j) + 1) - residual(at(j));
+    last[at(i)] = residual(count - 1);
   }
-  states_.erase(states_.begin(), states_.begin() + 2);
-  if (length <= 1.0) return true;
-  BemklFactors candidate = factors_;
-  report.iterations = ++iteration_;
-  const double bound = candidate.set_state(target) && candidate.iterate()
-                           ? candidate.lower_bound()
-                           : std::numeric_limits<double>::quiet_NaN();
-  if (bound > bound_) {
-    if (length == longest_) longest_ *= 4.0;
-    factors_ = std::move(candidate);
-    bound_ = bound;
-    report.trace.push_back({iteration_, bound_, meter_.seconds()});
-    states_ = {factors_.state()};
-  } else {
-    longest_ = std::max(4.0, longest_ / 4.0);
+  Matrix normal(columns, columns);
+  algebra::syrk(algebra::Op::transpose, 1.0, change.view(), 0.0, normal.view());
+  double trace = 0.0;
+  for (Index j = 0; j < columns; ++j) trace += normal(j, j);
+  for (Index j = 0; j < columns; ++j) normal(j, j) += 1e-10 * trace;
+  Vector share(at(columns));
+  algebra::gemv(algebra::Op::transpose, 1.0, change.view(), last, 0.0, share);
+  if (!(trace > 0.0) || algebra::cholesky(normal.view()) != 0) return std::nullopt;
+  algebra::cholesky_solve(normal.view(), {share.data(), columns, 1, columns});
+  Vector target = after_.back();
+  for (std::size_t j = 0; j + 1 < count; ++j) {
+    for (std::size_t i = 0; i < target.size(); ++i) target[i] -= share[j] * (after_[j + 1][i] - after_[j][i]);
   }
-  return true;
+  return target;
 }
 
 BemklPosterior::Group group_of(const BemklFactors& factors, const Vector& weights,
@@ -514,7 +534,7 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
       {"acceleration",
        &BemklOptions::acceleration,
        {},
-       {"squarem", "none"},
+       {"anderson", "none"},
        "extrapolate between updates where that raises the lower bound"},
       {"sparse",
        &BemklOptions::sparse,

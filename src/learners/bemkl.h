@@ -20,16 +20,16 @@
 namespace kloom::learners {
 
 struct BemklOptions {
-  double sigma_g = 1.0;                  // standard deviation of the intermediate outputs
-  double margin = 1.0;                   // ν: |f| > ν
-  std::string multiclass = "shared";     // kernel weights of all classes; or "one-versus-all"
-  std::string likelihood = "probit";     // or "multinomial" (several classes, shared weights)
-  Index iterations = 1000;               // at most
-  double tolerance = 1e-6;               // stop when the bound rises by less than this part of itself
-  std::string acceleration = "squarem";  // or "none"
-  bool sparse = false;                   // (1e-10, 1e+10) on ω instead of (alpha_omega, beta_omega)
-  bool sparse_samples = false;           // the same on λ
-  bool non_negative = false;             // kernel weights ≥ 0
+  double sigma_g = 1.0;                   // standard deviation of the intermediate outputs
+  double margin = 1.0;                    // ν: |f| > ν
+  std::string multiclass = "shared";      // kernel weights of all classes; or "one-versus-all"
+  std::string likelihood = "probit";      // or "multinomial" (several classes, shared weights)
+  Index iterations = 1000;                // at most
+  double tolerance = 1e-6;                // stop when the bound rises by less than this part of itself
+  std::string acceleration = "anderson";  // or "none"
+  bool sparse = false;                    // (1e-10, 1e+10) on ω instead of (alpha_omega, beta_omega)
+  bool sparse_samples = false;            // the same on λ
+  bool non_negative = false;              // kernel weights ≥ 0
   double alpha_lambda = 1.0, beta_lambda = 1.0;
   double alpha_gamma = 1.0, beta_gamma = 1.0;
   double alpha_omega = 1.0, beta_omega = 1.0;

@@ -442,6 +442,17 @@ bool BemklFactors::iterate() {
   return true;
 }
 
+bool BemklFactors::iterate_from_intermediate() {
+  if (!update_intermediate()) return false;
+  update_gamma_omega();
+  if (gaussian()) update_epsilon();
+  if (!update_be()) return false;
+  if (!gaussian()) update_f();
+  update_lambda();
+  if (gaussian()) update_upsilon();
+  return update_a();
+}
+
 double BemklFactors::lower_bound() const {
   return bound_of_priors() + bound_of_weights() + bound_of_intermediate() + bound_of_outputs();
 }
@@ -553,44 +564,52 @@ bool BemklFactors::switch_off_samples() {
 
 Vector BemklFactors::state() const {
   Vector state(a_.values().begin(), a_.values().end());
+  state.reserve(state.size() + f_.values().size() + be_covariance_.values().size() + 2 * be_.size());
   const auto add_logs = [&](std::span<const double> values) {
-    for (double value : values) state.push_back(std::log(value));
+    for (double value : values) state.push_back(value > 0.0 ? std::log(value) : 0.0);  // 0: an absent sample
   };
-  add_logs(lambda_.values());
-  add_logs(gamma_);
-  add_logs(omega_);
+  add_logs(a_variance_.values());
+  state.insert(state.end(), be_.begin(), be_.end());
   if (gaussian()) {
     add_logs(upsilon_);
     add_logs(epsilon_);
+    add_logs(trace_a_);
+  } else {
+    state.insert(state.end(), f_.values().begin(), f_.values().end());
   }
-  if (!hyper_.non_negative) state.insert(state.end(), be_.begin(), be_.end());
+  state.insert(state.end(), be_covariance_.values().begin(), be_covariance_.values().end());
   return state;
 }
 
+Index BemklFactors::state_means() const {
+  const Index last = gaussian() ? 3 * outputs() : f_.size();
+  return 2 * a_.size() + static_cast<Index>(be_.size()) + last;
+}
+
 bool BemklFactors::set_state(const Vector& state) {
+  if (!std::ranges::all_of(state, [](double value) { return std::isfinite(value); })) return false;
   auto next = state.begin();
   const auto take = [&](std::span<double> values, bool logs) {
     for (double& value : values) {
-      value = logs ? std::exp(*next) : *next;
+      if (!logs || value > 0.0) value = logs ? std::exp(*next) : *next;
       ++next;
     }
   };
   take(a_.values(), false);
-  take(lambda_.values(), true);
-  take(gamma_, true);
-  take(omega_, true);
+  take(a_variance_.values(), true);
+  take(be_, false);
   if (gaussian()) {
     take(upsilon_, true);
     take(epsilon_, true);
+    take(trace_a_, true);
+  } else {
+    take(f_.values(), false);
   }
-  if (!hyper_.non_negative) take(be_, false);
-  if (!std::ranges::all_of(state, [](double value) { return std::isfinite(value); })) return false;
+  take(be_covariance_.values(), false);
+  for (Index k = 0; k < be_covariance_.rows(); ++k) {
+    if (!(be_covariance_(k, k) > 0.0)) return false;
+  }
   apply_a();
-  if (!update_intermediate()) return false;
-  if (!gaussian()) {
-    update_f();
-    if (!update_intermediate()) return false;
-  }
   return true;
 }
 

@@ -91,9 +91,12 @@ class BemklFactors {
   // there was none to switch off.
   bool switch_off_samples();
 
-  // The part of the state that an extrapolation moves (log λ, a, log υ, log γ, log ω, log ε, b, e), and the way
-  // back: the factors that follow from it are recomputed. Non-negative weights stay so.
+  // The same cycle, entered before q(G). It is a function of state(): a, (log) diag Σ(a), (b, e), f or the logs of υ, ε
+  // and tr(SΣ(a)), then Σ_(b,e). The entries before Σ_(b,e) number state_means().
+  [[nodiscard]] bool iterate_from_intermediate();
   [[nodiscard]] Vector state() const;
+  [[nodiscard]] Index state_means() const;
+  // False if it is no state (not finite, a variance that is not positive).
   [[nodiscard]] bool set_state(const Vector& state);
 
   [[nodiscard]] BemklLikelihood likelihood() const { return problem_.likelihood; }

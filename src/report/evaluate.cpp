@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kloom/dataset.h"
 #include "kloom/error.h"
 
 namespace kloom {
@@ -205,15 +206,60 @@ int code_of(const std::vector<std::string>& classes, const std::string& label) {
   return equal == classes.end() ? Targets::unlabelled : static_cast<int>(equal - classes.begin());
 }
 
-void set_values(const std::vector<std::string>& labels, Targets& targets) {
-  targets.values = Matrix(static_cast<Index>(labels.size()), 1, std::numeric_limits<double>::quiet_NaN());
+// Cells of a label with several targets go to several columns; missing ones stay NaN.
+void set_values(const std::vector<std::string>& labels, Index columns, Targets& targets) {
+  targets.values = Matrix(static_cast<Index>(labels.size()), columns, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i].empty()) continue;
-    const auto value = number(labels[i]);
-    if (!value)
-      throw InvalidArgument(fmt::format("the target of sample {} is '{}', not a number", i + 1, labels[i]));
-    targets.values(static_cast<Index>(i), 0) = *value;
+    std::string_view rest = labels[i];
+    for (Index t = 0; t < columns && !rest.empty(); ++t) {
+      const std::size_t end = std::min(rest.find(Dataset::separator), rest.size());
+      const std::string_view cell = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (cell.empty()) continue;
+      const auto value = number(cell);
+      if (!value)
+        throw InvalidArgument(fmt::format("the target of sample {} is '{}', not a number", i + 1, cell));
+      targets.values(static_cast<Index>(i), t) = *value;
+    }
   }
+}
+
+// Every label of every sample counts once; a label is given where its score is positive.
+Evaluation evaluate_labels(const Predictions& predictions, const Targets& targets) {
+  const Matrix& truth = targets.values;
+  if (predictions.scores.rows() != truth.rows() || predictions.scores.cols() != truth.cols()) {
+    throw InvalidArgument(fmt::format("predictions are {} x {}, the true labels {} x {}",
+                                      predictions.scores.rows(), predictions.scores.cols(), truth.rows(),
+                                      truth.cols()));
+  }
+  Evaluation evaluation;
+  double right = 0.0;
+  double count = 0.0;
+  double exact = 0.0;
+  double loss = 0.0;
+  for (Index i = 0; i < truth.rows(); ++i) {
+    bool known = false;
+    bool all = true;
+    for (Index c = 0; c < truth.cols(); ++c) {
+      if (std::isnan(truth(i, c))) continue;
+      const bool is = truth(i, c) > 0.5;
+      const bool same = (predictions.scores(i, c) > 0.0) == is;
+      known = true;
+      all = all && same;
+      right += same ? 1.0 : 0.0;
+      count += 1.0;
+      if (predictions.probabilities.empty()) continue;
+      const double p = predictions.probabilities(i, c);
+      loss -= std::log(std::max(is ? p : 1.0 - p, kLeastProbability));
+    }
+    evaluation.samples += known ? 1 : 0;
+    exact += known && all ? 1.0 : 0.0;
+  }
+  if (count == 0.0) throw InvalidArgument("no sample has a label to compare its prediction with");
+  evaluation.values.emplace_back("label accuracy", right / count);
+  evaluation.values.emplace_back("all labels right", exact / static_cast<double>(evaluation.samples));
+  if (!predictions.probabilities.empty()) evaluation.values.emplace_back("log loss", loss / count);
+  return evaluation;
 }
 
 }  // namespace
@@ -227,9 +273,9 @@ Evaluation evaluate(const Predictions& predictions, const Targets& targets) {
     case Task::multi_regression:
       return evaluate_values(predictions, targets);
     case Task::multilabel:
-      break;
+      return evaluate_labels(predictions, targets);
   }
-  throw InvalidArgument("multilabel predictions cannot be evaluated yet");
+  throw InternalError("a task without an evaluation");
 }
 
 Targets targets_for(const Model& model, const std::vector<std::string>& labels,
@@ -237,8 +283,8 @@ Targets targets_for(const Model& model, const std::vector<std::string>& labels,
   Targets targets;
   targets.task = model.task;
   targets.classes = model.classes;
-  if (model.task == Task::regression || model.task == Task::multi_regression) {
-    set_values(labels, targets);
+  if (model.task != Task::binary && model.task != Task::multiclass) {
+    set_values(labels, model.coefficients.cols(), targets);
     return targets;
   }
   targets.codes.reserve(labels.size());
