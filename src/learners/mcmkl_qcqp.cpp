@@ -413,8 +413,10 @@ McmklSolution InteriorPoint::solve() {
     }
     const double mu = complementarity(nullptr, 0.0);
     const State predictor = direction(0.0, nullptr);
-    const double reached = complementarity(&predictor, step_length(predictor)) / mu;
-    const State d = direction(mu * std::min(1.0, reached * reached * reached), &predictor);
+    const double reach = step_length(predictor);
+    const double left = std::min(1.0, complementarity(&predictor, reach) / mu);
+    // A predictor that hits a bound at once says nothing about the curvature.
+    const State d = direction(mu * std::max(1e-3, left * left * left), reach > 0.1 ? &predictor : nullptr);
     const double step = std::min(1.0, 0.99 * step_length(d));
     if (!(step > 1e-10)) {
       status = Status::numerical_trouble;

@@ -64,6 +64,7 @@ class Solver {
   Matrix slope_;                              // d(u,v)
   std::vector<Index> slope_at_;               // sample where it is taken, u + v·M
   Vector curvature_;
+  double tolerance_ = 0.0;  // of now: coarse at first
   double violation_ = 0.0;
   Index longer_ = 0;
 };
@@ -226,7 +227,7 @@ bool Solver::two_class_move() {
     }
   }
   violation_ = -least;
-  if (violation_ <= options_.tolerance) return false;
+  if (violation_ <= tolerance_) return false;
   move({first, partner(first)});
   return true;
 }
@@ -234,7 +235,7 @@ bool Solver::two_class_move() {
 // One round of Bellman–Ford per class, at most; each arc costs half the tolerance more than its slope, so that
 // cycles within the tolerance are none.
 void Solver::relax(Vector& potential, std::vector<Index>* before, bool reversed) const {
-  const double allowance = 0.5 * options_.tolerance;
+  const double allowance = 0.5 * tolerance_;
   for (Index round = 0; round < classes(); ++round) {
     bool any = false;
     for (Index u = 0; u < classes(); ++u) {
@@ -270,7 +271,7 @@ std::vector<Arc> Solver::negative_cycle() {
     do {
       const Index u = before[at(w)];
       cycle.push_back({slope_at_[at(u + w * classes())], u, w});
-      sum += slope_(u, w) + 0.5 * options_.tolerance;
+      sum += slope_(u, w) + 0.5 * tolerance_;
       w = u;
     } while (w != v);
     if (sum < 0.0) return cycle;
@@ -304,7 +305,7 @@ bool Solver::one_sample_move() {
     best = arc;
   }
   violation_ = -least;
-  if (violation_ <= options_.tolerance) return false;
+  if (violation_ <= tolerance_) return false;
   move({best});
   return true;
 }
@@ -347,11 +348,17 @@ MsvmSolution Solver::solve() {
   MsvmSolution solution;
   Index moves = 0;
   bool more = true;
+  // Coarse to fine, so that longer cycles have their turn long before the short ones are exhausted: within one
+  // tolerance a longer cycle is looked for only where no short one is left, and the two feed each other.
+  constexpr double kCoarse = 0.25;
+  constexpr double kFiner = 0.2;
+  tolerance_ = problem_.bias && classes() > 2 ? std::max(options_.tolerance, kCoarse) : options_.tolerance;
   while (more && moves < options_.iterations) {
-    if (problem_.bias) {
-      more = two_class_move() || longer_move();
-    } else {
-      more = one_sample_move();
+    more = problem_.bias ? two_class_move() || longer_move() : one_sample_move();
+    if (!more && tolerance_ > options_.tolerance) {
+      tolerance_ = std::max(options_.tolerance, kFiner * tolerance_);
+      more = true;
+      continue;
     }
     ++moves;
     if (moves % kAsk == 0 && options_.stop && options_.stop()) break;

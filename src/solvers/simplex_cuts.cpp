@@ -72,7 +72,7 @@ Projection::Projection(Matrix a, Vector r, std::span<const double> centre)
       w_(centre.size(), 1.0) {
   Vector ax(r_.size());
   algebra::gemv(algebra::Op::none, 1.0, a_.view(), x_, 0.0, ax);
-  for (std::size_t t = 0; t < s_.size(); ++t) s_[t] = std::max(1e-2, r_[t] - ax[t]);
+  for (std::size_t t = 0; t < s_.size(); ++t) s_[t] = std::max(1.0, r_[t] - ax[t]);
 }
 
 void Projection::residuals() {
@@ -177,8 +177,10 @@ Vector Projection::solve() {
     factorise();
     if (factor_.empty()) break;
     const Direction predictor = direction(0.0, nullptr);
-    const double reached = complementarity(&predictor, longest_step(predictor)) / mu;
-    const Direction d = direction(mu * reached * reached * reached, &predictor);
+    const double reach = longest_step(predictor);
+    const double left = complementarity(&predictor, reach) / mu;
+    // A predictor that hits a bound at once says nothing about the curvature.
+    const Direction d = direction(mu * std::max(1e-2, left * left * left), reach > 0.1 ? &predictor : nullptr);
     const double step = std::min(1.0, 0.995 * longest_step(d));
     if (!(step > 1e-12)) break;
     algebra::axpy(step, d.x, x_);

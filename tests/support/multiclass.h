@@ -17,9 +17,10 @@ struct MulticlassProblem {
   Targets targets;
 };
 
-// Centres on the vertices of a simplex (unit vectors), Gaussian noise, one Gaussian kernel per width; classes in turn.
-inline MulticlassProblem simplex_problem(Index n, Index classes, const std::vector<double>& widths, unsigned seed,
-                                         double noise = 0.5) {
+// Centres on the vertices of a simplex (unit vectors), Gaussian noise, one Gaussian kernel per width; classes
+// in turn.
+inline MulticlassProblem simplex_problem(Index n, Index classes, const std::vector<double>& widths,
+                                         unsigned seed, double noise = 0.5) {
   MulticlassProblem problem;
   problem.x = normal_matrix(n, classes, seed);
   problem.targets.task = classes > 2 ? Task::multiclass : Task::binary;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Multiclass MKL: all algorithms agree, special cases with known answers, kernels on classes, models and certificates.
+// Multiclass MKL: all algorithms agree, special cases with known answers, kernels on classes, models and
+// certificates.
 #include "learners/mcmkl.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +118,8 @@ TEST(Mcmkl, OneKernelIsTheMsvm) {
 
 TEST(Mcmkl, NoiseKernelGetsLittleWeightAndADuplicateChangesNothing) {
   MulticlassProblem problem = simplex_problem(90, 3, {1.0}, 37, 0.3);
-  problem.kernels.push_back(test::rbf_kernel(test::normal_matrix(90, 3, 99), test::normal_matrix(90, 3, 99), 1.0));
+  problem.kernels.push_back(
+      test::rbf_kernel(test::normal_matrix(90, 3, 99), test::normal_matrix(90, 3, 99), 1.0));
   problem.names.emplace_back("noise");
   const McmklTask task = task_of(problem, 1.0);
   const McmklSolution s = solve(problem, task, McmklAlgorithm::level, 1e-6);
@@ -140,7 +142,8 @@ double item(const Certificate& certificate, const std::string& name) {
   return 0.0;
 }
 
-// The referee shares no code with the learner and finds the same objective; a model that is not what it says is found out.
+// The referee shares no code with the learner and finds the same objective; a model that is not what it says is
+// found out.
 TEST(Mcmkl, RefereeConfirmsEveryVariant) {
   const MulticlassProblem problem = simplex_problem(45, 3, {0.5, 1.0, 3.0}, 38);
   const auto bank = bank_of(problem);
@@ -157,7 +160,8 @@ TEST(Mcmkl, RefereeConfirmsEveryVariant) {
         const Certificate certificate = certify(*bank, problem.targets, result.model, {});
         EXPECT_TRUE(certificate.proof);
         EXPECT_LE(item(certificate, "duality gap"), 1.0001e-4);
-        EXPECT_NEAR(item(certificate, "primal objective"), result.report.objective, 1e-8 * result.report.objective);
+        EXPECT_NEAR(item(certificate, "primal objective"), result.report.objective,
+                    1e-8 * result.report.objective);
         Model wrong = result.model;
         wrong.weights.values(0, 0) += 0.01;
         if (!wrong.mcmkl->class_weights.empty()) wrong.mcmkl->class_weights(0, 0) += 0.01;
@@ -232,8 +236,8 @@ TEST(Mcmkl, PredictsBySumsOverSamplesAndClasses) {
   }
 }
 
-// The toy of section 3.4: three Gaussian classes whose centres are two near each other and one far. The places that the
-// learned kernel on classes implies have the same arrangement.
+// The toy of section 3.4: three Gaussian classes whose centres are two near each other and one far. The places
+// that the learned kernel on classes implies have the same arrangement.
 TEST(Mcmkl, KernelsOnClassesRecoverTheArrangement) {
   test::Normal normal(7);
   const double centres[3][2] = {{0.0, 0.0}, {1.5, 0.0}, {6.0, 0.0}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The m-SVM: its gap from primal and dual written out, against other solutions of the same problem, and problems where
-// moves of four variables stall.
+// The m-SVM: its gap from primal and dual written out, against other solutions of the same problem, and
+// problems where moves of four variables stall.
 #include "solvers/msvm.h"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,8 @@ struct Bounds {
 };
 
 // Both objectives by their definitions, for the kernel Σ_t K_t ⊗ L_t.
-Bounds bounds_of(const MsvmProblem& problem, const std::vector<Matrix>& kernels, const std::vector<Matrix>& classes,
-                 const MsvmSolution& s) {
+Bounds bounds_of(const MsvmProblem& problem, const std::vector<Matrix>& kernels,
+                 const std::vector<Matrix>& classes, const MsvmSolution& s) {
   const Index n = s.alpha.rows();
   const Index m = problem.classes;
   Matrix f(n, m);
@@ -74,10 +74,10 @@ void expect_feasible(const MsvmProblem& problem, const Matrix& alpha) {
     double sum = 0.0;
     for (Index u = 0; u < alpha.cols(); ++u) {
       sum += alpha(i, u);
-      if (u != y) EXPECT_LE(alpha(i, u), 0.0);
+      EXPECT_LE(alpha(i, u), u == y ? 1e300 : 0.0);
     }
     EXPECT_NEAR(sum, 0.0, 1e-12);
-    if (!problem.squared) EXPECT_LE(alpha(i, y), problem.box[static_cast<std::size_t>(i)]);
+    EXPECT_LE(alpha(i, y), problem.squared ? 1e300 : problem.box[static_cast<std::size_t>(i)]);
   }
   for (Index u = 0; u < alpha.cols() && problem.bias; ++u) {
     double sum = 0.0;
@@ -96,7 +96,8 @@ MsvmSolution solve(const MsvmProblem& problem, const Matrix& kernel, double tole
   return solve_msvm(problem, joint, options, start);
 }
 
-// A violation of ε bounds the gap by ε Σ α_iy ≤ ε Σ C_i.
+// With every arc within ε, complementary slackness holds within ε for each sample: its part of the gap is at
+// most ε C_i, ε (α_iy + C_i) with the squared hinge.
 TEST(Msvm, ReachesTheGapThatItsToleranceBounds) {
   for (const Index classes : {2, 3, 5, 9}) {
     for (const double c : {0.05, 1.0, 30.0}) {
@@ -108,10 +109,10 @@ TEST(Msvm, ReachesTheGapThatItsToleranceBounds) {
         ASSERT_TRUE(s.converged);
         expect_feasible(problem, s.alpha);
         const Bounds bounds = bounds_of(problem, made.kernels, {identity(classes)}, s);
-        double sum = 0.0;
+        double sum = 54.0 * c;
         for (Index i = 0; i < 54; ++i) sum += s.alpha(i, i % classes);
         EXPECT_GE(bounds.primal - bounds.dual, -1e-10 * bounds.primal);
-        EXPECT_LE(bounds.primal - bounds.dual, 2e-8 * sum + 1e-10 * bounds.primal) << classes << " " << c;
+        EXPECT_LE(bounds.primal - bounds.dual, 1e-8 * sum + 1e-10 * bounds.primal) << classes << " " << c;
         EXPECT_NEAR(s.objective, -bounds.dual, 1e-9 * bounds.primal);
       }
     }
@@ -134,14 +135,14 @@ TEST(Msvm, CompactFormAndWarmStartReachTheSameObjective) {
   }
 }
 
-// Many three-class problems: with longer cycles every one reaches its gap; four-variable moves alone leave some of them
-// short of it, which shows that the longer ones are needed.
+// Many three-class problems: with longer cycles every one reaches its gap; four-variable moves alone leave some
+// of them short of it, which shows that the longer ones are needed.
 TEST(Msvm, GoesOnWhereFourVariableMovesStall) {
   int stalled = 0;
   double worst = 0.0;
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const MulticlassProblem made = simplex_problem(18, 3, {0.7}, 100 + seed, 0.8);
-    const MsvmProblem problem = problem_of(made, 1.0);
+    const MulticlassProblem made = simplex_problem(18, 3, {1.0}, 100 + seed, 0.8);
+    const MsvmProblem problem = problem_of(made, 0.1);
     MatrixRows rows(made.kernels[0].view());
     JointKernel joint(std::vector<JointTerm>{{&rows, identity(3)}});
     MsvmOptions options;
@@ -155,8 +156,9 @@ TEST(Msvm, GoesOnWhereFourVariableMovesStall) {
     worst = std::max(worst, short_of);
     if (short_of > 1e-6) ++stalled;
   }
-  EXPECT_GT(stalled, 0);
-  std::printf("four-variable moves alone stalled in %d of 60, at worst %.2e above the optimum\n", stalled, worst);
+  EXPECT_GT(stalled, 30);
+  std::printf("four-variable moves alone stalled in %d of 60, at worst %.2e above the optimum\n", stalled,
+              worst);
 }
 
 // Kernels on classes that couple them, two terms.
@@ -185,8 +187,8 @@ TEST(Msvm, SolvesCoupledClasses) {
   }
 }
 
-// Crammer and Singer's machine: no bias, K_Y = I. An independent solution: projected gradient with momentum on the dual,
-// each row projected onto its polytope exactly (α_iu ≤ C[u = y_i], Σ_u α_iu = 0).
+// Crammer and Singer's machine: no bias, K_Y = I. An independent solution: projected gradient with momentum on
+// the dual, each row projected onto its polytope exactly (α_iu ≤ C[u = y_i], Σ_u α_iu = 0).
 Vector project_row(Vector row, Index y, double c) {
   // Shift by the number that makes min(row − shift, bound) sum to 0; the sum falls with the shift.
   double low = -1e6;
@@ -265,8 +267,8 @@ TEST(Msvm, WithoutBiasIsCrammerAndSinger) {
   }
 }
 
-// Two classes: w_1 = −w_0 = v halves the norm of the binary machine's w = 2v, so the m-SVM at C is half the binary
-// machine at 2C: ½‖w_0‖² + ½‖w_1‖² + C Σξ = ‖v‖² + C Σξ = ½ (½‖2v‖² + 2C Σξ).
+// Two classes: w_1 = −w_0 = v halves the norm of the binary machine's w = 2v, so the m-SVM at C is half the
+// binary machine at 2C: ½‖w_0‖² + ½‖w_1‖² + C Σξ = ‖v‖² + C Σξ = ½ (½‖2v‖² + 2C Σξ).
 TEST(Msvm, TwoClassesAreHalfTheBinaryMachineAtTwiceThePrice) {
   const MulticlassProblem made = simplex_problem(50, 2, {0.6}, 5, 0.7);
   const MsvmSolution s = solve(problem_of(made, 1.3), made.kernels[0], 1e-10);
