@@ -9,6 +9,7 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
+#include "learners/mcmkl_newton.h"
 #include "learners/mcmkl_qcqp.h"
 #include "solvers/msvm.h"
 #include "solvers/simplex_cuts.h"
@@ -68,8 +69,9 @@ class CuttingPlanes {
   solvers::MsvmOptions msvm_;
   double finest_ = 0.0;
   solvers::SimplexCuts cuts_;
-  std::vector<Matrix> alphas_;   // of the cuts
-  std::vector<Index> last_use_;  // iteration when the cut had a multiplier
+  std::vector<Matrix> alphas_;                                   // of the cuts
+  std::vector<Index> last_use_;                                  // iteration when the cut had a multiplier
+  double gap_before_ = std::numeric_limits<double>::infinity();  // when a quadratic model was last tried
   Index iteration_ = 0;
   Index moves_ = 0;
   std::vector<Matrix>
@@ -143,7 +145,9 @@ Point CuttingPlanes::evaluate(Matrix beta, const Matrix& warm) {
   return point;
 }
 
-// Level method: the share of the interval between the bounds that the level leaves above the lower one.
+// Level method: the share of the interval between the bounds that the level leaves above the lower one. With
+// one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that keeps halving
+// the gap.
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
   Matrix beta(best.beta.rows(), best.beta.cols());
@@ -151,7 +155,15 @@ Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimu
     std::ranges::copy(master.point, beta.values().begin());
     return beta;
   }
-  const Vector point = cuts_.project(best.beta.values(), lower + kLevel * (best.primal - lower));
+  Vector point;
+  if (task_.class_kernels.size() == 1 && best.primal - lower <= 0.5 * gap_before_) {
+    gap_before_ = best.primal - lower;
+    Matrix combined = bank_.combine(best.beta.values());
+    point = newton_point(bank_, task_, combined.view(), best.alpha, best.q, best.beta.values());
+  } else {
+    gap_before_ = std::numeric_limits<double>::infinity();
+  }
+  if (point.empty()) point = cuts_.project(best.beta.values(), lower + kLevel * (best.primal - lower));
   std::ranges::copy(point, beta.values().begin());
   return beta;
 }

@@ -46,6 +46,7 @@ class Projection {
   };
   void residuals();
   void factorise();
+  [[nodiscard]] double root(Index t) const { return std::sqrt(z_[at(t)] / s_[at(t)]); }
   [[nodiscard]] Direction direction(double target, const Direction* predictor) const;
   [[nodiscard]] Vector apply_inverse(Vector v) const;
   [[nodiscard]] double longest_step(const Direction& d) const;
@@ -59,7 +60,7 @@ class Projection {
   Vector dual_residual_, cut_residual_;
   double sum_residual_ = 0.0;
   Vector diagonal_;  // 1 + w/x
-  Matrix factor_;    // Cholesky of diag(s/z) + A D⁻¹ Aᵀ
+  Matrix factor_;    // Cholesky, see apply_inverse
 };
 
 Projection::Projection(Matrix a, Vector r, std::span<const double> centre)
@@ -93,20 +94,24 @@ void Projection::factorise() {
   for (std::size_t k = 0; k < x_.size(); ++k) diagonal_[k] = 1.0 + w_[k] / x_[k];
   Matrix scaled = a_;
   for (Index k = 0; k < a_.cols(); ++k) algebra::scale(1.0 / std::sqrt(diagonal_[at(k)]), scaled.column(k));
+  for (Index k = 0; k < a_.cols(); ++k) {
+    for (Index t = 0; t < a_.rows(); ++t) scaled(t, k) *= root(t);
+  }
   factor_ = Matrix(a_.rows(), a_.rows());
   algebra::syrk(algebra::Op::none, 1.0, scaled.view(), 0.0, factor_.view());
-  double trace = 0.0;
-  for (Index t = 0; t < a_.rows(); ++t) trace += factor_(t, t) += s_[at(t)] / z_[at(t)];
-  for (Index t = 0; t < a_.rows(); ++t) factor_(t, t) += 1e-15 * trace;
+  for (Index t = 0; t < a_.rows(); ++t) factor_(t, t) += 1.0;
   if (algebra::cholesky(factor_.view()) != 0) factor_ = Matrix();
 }
 
-// (D + Aᵀ diag(z/s) A)⁻¹ v by Woodbury's identity.
+// (D + AᵀWA)⁻¹ v by Woodbury's identity, W = diag(z/s), in the form I + W^½ A D⁻¹ Aᵀ W^½ that has no eigenvalue
+// below 1.
 Vector Projection::apply_inverse(Vector v) const {
   for (std::size_t k = 0; k < v.size(); ++k) v[k] /= diagonal_[k];
   Matrix small(a_.rows(), 1);
   algebra::gemv(algebra::Op::none, 1.0, a_.view(), v, 0.0, small.column(0));
+  for (Index t = 0; t < a_.rows(); ++t) small(t, 0) *= root(t);
   algebra::cholesky_solve(factor_.view(), small.view());
+  for (Index t = 0; t < a_.rows(); ++t) small(t, 0) *= root(t);
   Vector back(v.size());
   algebra::gemv(algebra::Op::transpose, 1.0, a_.view(), small.column(0), 0.0, back);
   for (std::size_t k = 0; k < v.size(); ++k) v[k] -= back[k] / diagonal_[k];
