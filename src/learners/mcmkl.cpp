@@ -231,10 +231,11 @@ FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklO
                     const Context& context) {
   check_problem(bank, targets, options);
   const McmklTask task = task_of(targets, options);
-  const std::size_t working =
-      mcmkl_memory(bank.rows(), bank.kernels(), task.classes, static_cast<Index>(task.class_kernels.size()));
-  base::require_memory(working, context, fmt::format("method {} on {} samples", kName, bank.rows()),
-                       "use fewer samples, or class_kernels identity");
+  const auto kinds = static_cast<Index>(task.class_kernels.size());
+  const std::size_t working = mcmkl_memory(bank.rows(), bank.kernels(), task.classes, kinds, true);
+  base::require_memory(mcmkl_memory(bank.rows(), bank.kernels(), task.classes, kinds, false), context,
+                       fmt::format("method {} on {} samples", kName, bank.rows()),
+                       kinds > 1 ? "use class_kernels identity, or fewer samples" : "use fewer samples");
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   ProgressMeter clock(context, kName);
@@ -271,7 +272,10 @@ Learner mcmkl_learner() {
     return fit_mcmkl(bank, targets, parse_options(mcmkl_option_table(), values, kName), context);
   };
   learner.working_memory = [](Index n, Index p, Index m) {
-    return mcmkl_memory(n, p, std::max<Index>(2, m), 1);
+    return mcmkl_memory(n, p, std::max<Index>(2, m), 1, true);
+  };
+  learner.least_memory = [](Index n, Index p, Index m) {
+    return mcmkl_memory(n, p, std::max<Index>(2, m), 1, false);
   };
   return learner;
 }

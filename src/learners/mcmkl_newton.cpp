@@ -65,16 +65,17 @@ Matrix factor_of(const McmklTask& task, ConstMatrixView combined, const std::vec
 }
 
 // L⁻¹ [V E]: outputs of every kernel along the directions, then the class sums that must not change.
-Matrix sides_of(const KernelBank& bank, const McmklTask& task, const Matrix& alpha, const Matrix& factor,
-                const std::vector<Direction>& directions) {
+Matrix sides_of(const NewtonPoint& point, const Matrix& factor, const std::vector<Direction>& directions) {
+  const KernelBank& bank = point.bank;
+  const McmklTask& task = point.task;
   const Matrix& l = task.class_kernels.front();
   const auto f = static_cast<Index>(directions.size());
   const Index sums = task.bias ? task.classes - 1 : 0;
   Matrix sides(f, bank.kernels() + sums);
-  const Matrix applied = bank.apply(alpha.view());
   Matrix scores(bank.rows(), task.classes);
   for (Index p = 0; p < bank.kernels(); ++p) {
-    const ConstMatrixView own{applied.data() + p * bank.rows(), bank.rows(), task.classes, applied.rows()};
+    const ConstMatrixView own{point.outputs.data() + p * bank.rows(), bank.rows(), task.classes,
+                              point.outputs.rows()};
     algebra::gemm(Op::none, Op::none, 1.0, own, l.view(), 0.0, scores.view());
     for (Index r = 0; r < f; ++r) {
       const Direction& a = directions[at(r)];
@@ -113,15 +114,15 @@ Matrix hessian_of(const Matrix& sides, Index kernels) {
 
 }  // namespace
 
-Vector newton_point(const KernelBank& bank, const McmklTask& task, ConstMatrixView combined,
-                    const Matrix& alpha, const Matrix& q, std::span<const double> beta) {
-  const std::vector<Direction> directions = free_directions(task, alpha);
+Vector newton_point(const NewtonPoint& point) {
+  const std::vector<Direction> directions = free_directions(point.task, point.alpha);
   if (directions.empty() || static_cast<Index>(directions.size()) > kMostDirections) return {};
-  const Matrix factor = factor_of(task, combined, directions);
+  const Matrix factor = factor_of(point.task, point.combined, directions);
   if (factor.empty()) return {};
-  Matrix hessian = hessian_of(sides_of(bank, task, alpha, factor, directions), bank.kernels());
+  Matrix hessian = hessian_of(sides_of(point, factor, directions), point.bank.kernels());
   if (hessian.empty()) return {};
-  const Index p = bank.kernels();
+  const Index p = point.bank.kernels();
+  const Matrix& q = point.q;
   double size = 0.0;
   for (Index k = 0; k < p; ++k) size = std::max(size, hessian(k, k));
   const double largest = *std::ranges::max_element(q.values());
@@ -129,14 +130,14 @@ Vector newton_point(const KernelBank& bank, const McmklTask& task, ConstMatrixVi
   // ½ xᵀHx − (½q + Hβ)ᵀx over the simplex: an SVM-like problem with one equality and bounds.
   solvers::SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
   Vector bent(at(p));
-  algebra::gemv(Op::none, 1.0, hessian.view(), beta, 0.0, bent);
+  algebra::gemv(Op::none, 1.0, hessian.view(), point.beta, 0.0, bent);
   for (std::size_t k = 0; k < bent.size(); ++k) model.linear[k] = -0.5 * q.values()[k] - bent[k];
   solvers::SvmOptions options;
   options.tolerance = 1e-12 * std::max(largest, 1e-300);
   options.iterations = 1000 * p + 10000;
   options.shrinking = false;
   solvers::MatrixRows rows(hessian.view());
-  return solve_svm(model, rows, options, beta).alpha;
+  return solve_svm(model, rows, options, point.beta).alpha;
 }
 
 }  // namespace kloom::learners

@@ -7,15 +7,25 @@
 // keep every sum. A free direction raises one free variable of a sample and lowers another one.
 #pragma once
 
+#include <span>
+
 #include "learners/mcmkl_solver.h"
 
 namespace kloom::learners {
 
+// What is known at one β.
+struct NewtonPoint {
+  const KernelBank& bank;
+  const McmklTask& task;
+  ConstMatrixView combined;  // Σ_p β_p K_p
+  const Matrix& alpha;       // of the m-SVM
+  const Matrix& outputs;     // K_p α of every kernel, as the bank's `apply` gives it
+  const Matrix& q;
+  std::span<const double> beta;
+};
+
 // The minimum over the simplex of the quadratic model of J around β; empty if there are too many free
 // directions, or none.
-//   combined  Σ_p β_p K_p
-//   alpha, q  of the m-SVM at β
-[[nodiscard]] Vector newton_point(const KernelBank& bank, const McmklTask& task, ConstMatrixView combined,
-                                  const Matrix& alpha, const Matrix& q, std::span<const double> beta);
+[[nodiscard]] Vector newton_point(const NewtonPoint& point);
 
 }  // namespace kloom::learners

@@ -9,6 +9,7 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
+#include "kloom/machine.h"
 #include "learners/mcmkl_newton.h"
 #include "learners/mcmkl_qcqp.h"
 #include "solvers/msvm.h"
@@ -35,11 +36,28 @@ bool is_identity(const Matrix& m) {
   return true;
 }
 
+// q_k(α) from K_p α of every kernel.
+Matrix forms_of(const KernelBank& bank, const McmklTask& task, const Matrix& alpha, const Matrix& applied) {
+  const auto kinds = static_cast<Index>(task.class_kernels.size());
+  Matrix q(kinds, bank.kernels());
+  Matrix between(task.classes, task.classes);  // αᵀ K_p α
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    const ConstMatrixView own{applied.data() + p * bank.rows(), bank.rows(), task.classes, applied.rows()};
+    algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, alpha.view(), own, 0.0, between.view());
+    for (Index j = 0; j < kinds; ++j) {
+      q(j, p) = std::max(0.0, algebra::dot(between.values(), task.class_kernels[at(j)].values()));
+    }
+  }
+  return q;
+}
+
 // Everything known about one β.
 struct Point {
   Matrix beta;
   Matrix alpha;
   Matrix q;
+  Matrix outputs;  // K_p α of every kernel, as the bank's `apply` gives it; where a quadratic model may be made
+                   // of it
   Vector bias;
   double linear = 0.0;
   double primal = std::numeric_limits<double>::infinity();
@@ -55,8 +73,10 @@ class CuttingPlanes {
 
  private:
   [[nodiscard]] Point evaluate(Matrix beta, const Matrix& warm);
+  [[nodiscard]] std::unique_ptr<solvers::KernelRows> combined_rows(const Matrix& beta);
   [[nodiscard]] JointKernel joint_kernel(const Matrix& beta);
   [[nodiscard]] Matrix next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower);
+  [[nodiscard]] Vector quadratic_step(const Point& best);
   void forget(const Vector& multipliers);
   [[nodiscard]] Matrix mixture(const Vector& multipliers) const;
   void finish(McmklSolution& solution, const Point& best) const;
@@ -76,7 +96,10 @@ class CuttingPlanes {
   Index moves_ = 0;
   std::vector<Matrix>
       kernels_;  // the combined kernel, or with several class kernels each kernel once it has weight
-  std::vector<std::unique_ptr<MatrixRows>> rows_;
+  std::vector<std::unique_ptr<solvers::KernelRows>> rows_;
+  std::size_t cache_bytes_ = 0;  // > 0: rows of the combined kernel are computed when asked for
+  Matrix diagonals_;             // of all kernels, for that case
+  Matrix combined_at_;           // β of the combined kernel in kernels_
 };
 
 CuttingPlanes::CuttingPlanes(const KernelBank& bank, const McmklTask& task, const McmklSettings& settings,
@@ -91,18 +114,41 @@ CuttingPlanes::CuttingPlanes(const KernelBank& bank, const McmklTask& task, cons
   finest_ = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
   msvm_.tolerance = std::max(finest_, 1e-2);
   msvm_.iterations = std::max<Index>(1'000'000, 1000 * bank.rows());
-  kernels_.resize(task.class_kernels.size() == 1 ? 1 : at(bank.kernels()));
+  const auto kinds = static_cast<Index>(task.class_kernels.size());
+  kernels_.resize(kinds == 1 ? 1 : at(bank.kernels()));
+  // Free memory is what the bank has left; a budget that was given is for the bank as well.
+  const std::size_t budget = memory_budget(context);
+  const std::size_t left = budget - std::min(budget, context.memory_budget != 0 ? bank.bytes() : 0);
+  if (kinds == 1 && mcmkl_memory(bank.rows(), bank.kernels(), task.classes, 1, true) > left) {
+    const std::size_t least = mcmkl_memory(bank.rows(), bank.kernels(), task.classes, 1, false);
+    cache_bytes_ = std::max<std::size_t>(1, left - std::min(left, least));
+    diagonals_ = bank.diagonal();
+  }
+}
+
+std::unique_ptr<solvers::KernelRows> CuttingPlanes::combined_rows(const Matrix& beta) {
+  if (cache_bytes_ == 0) {
+    Matrix& kernel = kernels_.front();
+    if (kernel.empty()) kernel = Matrix(bank_.cols(), bank_.rows());
+    std::ranges::fill(kernel.values(), 0.0);
+    bank_.add_combination(beta.values(), kernel.view());
+    combined_at_ = beta;
+    return std::make_unique<MatrixRows>(kernel.view());
+  }
+  Vector diagonal(at(bank_.rows()));
+  algebra::gemv(algebra::Op::none, 1.0, diagonals_.view(), beta.values(), 0.0, diagonal);
+  const auto compute = [this, weights = Vector(beta.values().begin(), beta.values().end())](Index i,
+                                                                                            double* out) {
+    bank_.combine_rows(weights, {&i, 1}, {out, bank_.cols(), 1, bank_.cols()});
+  };
+  return std::make_unique<solvers::CachedRows>(std::move(diagonal), compute, cache_bytes_);
 }
 
 JointKernel CuttingPlanes::joint_kernel(const Matrix& beta) {
   std::vector<JointTerm> terms;
   rows_.clear();
   if (task_.class_kernels.size() == 1) {
-    Matrix& kernel = kernels_.front();
-    if (kernel.empty()) kernel = Matrix(bank_.cols(), bank_.rows());
-    std::ranges::fill(kernel.values(), 0.0);
-    bank_.add_combination(beta.values(), kernel.view());
-    rows_.push_back(std::make_unique<MatrixRows>(kernel.view()));
+    rows_.push_back(combined_rows(beta));
     terms.push_back({rows_.back().get(), task_.class_kernels.front()});
   } else {
     for (Index p = 0; p < bank_.kernels(); ++p) {
@@ -137,12 +183,28 @@ Point CuttingPlanes::evaluate(Matrix beta, const Matrix& warm) {
   point.settled = solution.converged;
   point.alpha = std::move(solution.alpha);
   point.bias = std::move(solution.bias);
-  point.q = product_forms(bank_, task_, point.alpha);
+  if (cache_bytes_ == 0 && task_.class_kernels.size() == 1 && settings_.algorithm == McmklAlgorithm::level) {
+    point.outputs = bank_.apply(point.alpha.view());
+    point.q = forms_of(bank_, task_, point.alpha, point.outputs);
+  } else {
+    point.q = product_forms(bank_, task_, point.alpha);
+  }
   point.linear = linear_part(task_, point.alpha);
   const double half = 0.5 * algebra::dot(point.beta.values(), point.q.values());
   point.below = point.linear - half;
   point.primal = half + total_loss(task_, solution.scores, point.bias);
   return point;
+}
+
+Vector CuttingPlanes::quadratic_step(const Point& best) {
+  if (best.outputs.empty() || bank_.kernels() == 1) return {};
+  // The kernel in memory is that of the point looked at last, usually the best one.
+  if (!(combined_at_ == best.beta)) {
+    rows_.clear();
+    (void)combined_rows(best.beta);
+  }
+  return newton_point(
+      {bank_, task_, kernels_.front().view(), best.alpha, best.outputs, best.q, best.beta.values()});
 }
 
 // Level method: the share of the interval between the bounds that the level leaves above the lower one. With
@@ -156,10 +218,9 @@ Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimu
     return beta;
   }
   Vector point;
-  if (task_.class_kernels.size() == 1 && best.primal - lower <= 0.5 * gap_before_) {
+  if (best.primal - lower <= 0.5 * gap_before_) {
     gap_before_ = best.primal - lower;
-    Matrix combined = bank_.combine(best.beta.values());
-    point = newton_point(bank_, task_, combined.view(), best.alpha, best.q, best.beta.values());
+    point = quadratic_step(best);
   } else {
     gap_before_ = std::numeric_limits<double>::infinity();
   }
@@ -267,20 +328,12 @@ McmklSolution CuttingPlanes::solve() {
 
 Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha) {
   const auto kinds = static_cast<Index>(task.class_kernels.size());
-  Matrix q(kinds, bank.kernels());
-  if (kinds == 1 && is_identity(task.class_kernels.front())) {
-    const Matrix forms = bank.quadratic_forms(alpha.view());
-    for (Index u = 0; u < forms.cols(); ++u) algebra::axpy(1.0, forms.column(u), q.values());
-  } else {
-    const Matrix applied = bank.apply(alpha.view());
-    Matrix between(task.classes, task.classes);  // αᵀ K_p α
-    for (Index p = 0; p < bank.kernels(); ++p) {
-      const ConstMatrixView own{applied.data() + p * bank.rows(), bank.rows(), task.classes, applied.rows()};
-      algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, alpha.view(), own, 0.0, between.view());
-      for (Index j = 0; j < kinds; ++j)
-        q(j, p) = algebra::dot(between.values(), task.class_kernels[at(j)].values());
-    }
+  if (kinds > 1 || !is_identity(task.class_kernels.front())) {
+    return forms_of(bank, task, alpha, bank.apply(alpha.view()));
   }
+  Matrix q(kinds, bank.kernels());
+  const Matrix forms = bank.quadratic_forms(alpha.view());
+  for (Index u = 0; u < forms.cols(); ++u) algebra::axpy(1.0, forms.column(u), q.values());
   for (double& value : q.values()) value = std::max(0.0, value);
   return q;
 }
@@ -310,12 +363,14 @@ double total_loss(const McmklTask& task, const Matrix& scores, const Vector& bia
   return sum;
 }
 
-std::size_t mcmkl_memory(Index n, Index p, Index classes, Index class_kernels) {
-  // The combined kernel, or every kernel; α, gradient and outputs; the α of some cuts.
-  const Index kernels = class_kernels == 1 ? n * n : p * n * n;
-  const Index applied = class_kernels == 1 ? 0 : n * p * classes;
+std::size_t mcmkl_memory(Index n, Index p, Index classes, Index class_kernels, bool whole_kernel) {
+  // The combined kernel, or every kernel, or a few rows; outputs of all kernels at two points; α of some cuts.
+  const Index kernels = class_kernels > 1 ? p * n * n
+                        : whole_kernel    ? n * n
+                                          : std::min<Index>(n, 64) * n + n * p;
+  const Index outputs = class_kernels > 1 || whole_kernel ? 2 * n * p * classes : 0;
   const Index cuts = std::min<Index>(500, 2 * p * class_kernels + 40);
-  return static_cast<std::size_t>(kernels + applied + (cuts + 8) * n * classes) * sizeof(double);
+  return static_cast<std::size_t>(kernels + outputs + (cuts + 8) * n * classes) * sizeof(double);
 }
 
 McmklSolution solve_mcmkl(const KernelBank& bank, const McmklTask& task, const McmklSettings& settings,

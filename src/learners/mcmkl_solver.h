@@ -69,7 +69,8 @@ struct McmklSolution {
 [[nodiscard]] double linear_part(const McmklTask& task, const Matrix& alpha);
 // Σ_i of the loss at scores F and biases.
 [[nodiscard]] double total_loss(const McmklTask& task, const Matrix& scores, const Vector& bias);
-// Bytes besides the bank.
-[[nodiscard]] std::size_t mcmkl_memory(Index n, Index p, Index classes, Index class_kernels);
+// Bytes besides the bank: with the combined kernel in memory, or with rows of it computed when they are needed
+// (which is done where the former does not fit the budget; not with several kernels on classes).
+[[nodiscard]] std::size_t mcmkl_memory(Index n, Index p, Index classes, Index class_kernels, bool whole_kernel);
 
 }  // namespace kloom::learners
