@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace kloom::solvers {
 namespace {
@@ -49,7 +50,9 @@ class Solver {
   void add_ridge(Index i, double change);
   void list_raisable(Index u);
   void least_slopes(Index u, Index v);
-  void renew(const std::vector<bool>& changed);
+  void best_partner(Index u);
+  void renew(const std::vector<Index>& changed);
+  [[nodiscard]] double cycle(Index u, Index v) const { return slope_(u, v) + slope_(v, u); }
   void relax(Vector& potential, std::vector<Index>* before, bool reversed) const;
   [[nodiscard]] Vector biases() const;
   [[nodiscard]] Matrix scores() const;
@@ -63,6 +66,7 @@ class Solver {
   std::vector<std::vector<Index>> raisable_;  // by class
   Matrix slope_;                              // d(u,v)
   std::vector<Index> slope_at_;               // sample where it is taken, u + v·M
+  std::vector<Index> best_;                   // partner of each class in its most negative cycle of two
   Vector curvature_;
   double tolerance_ = 0.0;  // of now: coarse at first
   double violation_ = 0.0;
@@ -79,6 +83,7 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
       raisable_(at(problem.classes)),
       slope_(problem.classes, problem.classes, kInfinity),
       slope_at_(at(problem.classes * problem.classes), -1),
+      best_(at(problem.classes)),
       curvature_(at(n_)) {
   if (!start.empty()) kernel_.add_product(alpha_, gradient_.view());
   for (Index i = 0; i < n_; ++i) {
@@ -92,7 +97,10 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
     if (problem_.squared) add_ridge(i, alpha_(i, label(i)));
   }
   for (Index u = 0; u < classes(); ++u) list_raisable(u);
-  if (problem_.bias) renew(std::vector<bool>(at(classes()), true));
+  if (!problem_.bias) return;
+  std::vector<Index> all(at(classes()));
+  std::iota(all.begin(), all.end(), Index{0});
+  renew(all);
 }
 
 double Solver::upper(Index i, Index u) const {
@@ -142,10 +150,34 @@ void Solver::least_slopes(Index u, Index v) {
   slope_at_[at(u + v * classes())] = where;
 }
 
-void Solver::renew(const std::vector<bool>& changed) {
-  for (Index u = 0; u < classes(); ++u) {
+// The class v with the least d(u,v) + d(v,u).
+void Solver::best_partner(Index u) {
+  const auto column = slope_.column(u);
+  Index best = u == 0 ? 1 : 0;
+  for (Index v = 0; v < classes(); ++v) {
+    if (v != u && slope_(u, v) + column[at(v)] < slope_(u, best) + column[at(best)]) best = v;
+  }
+  best_[at(u)] = best;
+}
+
+void Solver::renew(const std::vector<Index>& changed) {
+  for (Index c : changed) {
     for (Index v = 0; v < classes(); ++v) {
-      if (u != v && (changed[at(u)] || changed[at(v)])) least_slopes(u, v);
+      if (v == c) continue;
+      least_slopes(c, v);
+      least_slopes(v, c);
+    }
+  }
+  // Rows of other classes are looked through again only where their best partner is among the changed.
+  for (Index c : changed) best_partner(c);
+  for (Index u = 0; u < classes(); ++u) {
+    for (Index c : changed) {
+      if (u == c) continue;
+      if (best_[at(u)] == c) {
+        best_partner(u);
+      } else if (cycle(u, c) < cycle(u, best_[at(u)])) {
+        best_[at(u)] = c;
+      }
     }
   }
 }
@@ -178,7 +210,7 @@ void Solver::move(const std::vector<Arc>& arcs) {
     if (a.sign > 0.0) longest = std::min(longest, upper(a.sample, a.label) - alpha_(a.sample, a.label));
   }
   const double step = std::min(longest, -slope / std::max(kTinyCurvature, curvature));
-  std::vector<bool> changed(at(classes()), false);
+  std::vector<Index> changed;
   for (const Entry& e : entries) {
     double& value = alpha_(e.sample, e.label);
     const double bound = upper(e.sample, e.label);
@@ -188,7 +220,9 @@ void Solver::move(const std::vector<Arc>& arcs) {
     kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
     if (e.label == label(e.sample)) add_ridge(e.sample, e.sign * step);
     list_raisable(e.label);
-    for (Index w : kernel_.touched(e.label)) changed[at(w)] = true;
+    for (Index w : kernel_.touched(e.label)) {
+      if (std::ranges::find(changed, w) == changed.end()) changed.push_back(w);
+    }
   }
   if (problem_.bias) renew(changed);
 }
@@ -219,12 +253,11 @@ bool Solver::two_class_move() {
   double least = 0.0;
   Arc first;
   for (Index u = 0; u < classes(); ++u) {
-    for (Index v = u + 1; v < classes(); ++v) {
-      const double sum = slope_(u, v) + slope_(v, u);
-      if (sum >= least) continue;
-      least = sum;
-      first = {slope_at_[at(u + v * classes())], u, v};
-    }
+    const Index v = best_[at(u)];
+    const double sum = cycle(u, v);
+    if (sum >= least) continue;
+    least = sum;
+    first = {slope_at_[at(u + v * classes())], u, v};
   }
   violation_ = -least;
   if (violation_ <= tolerance_) return false;
