@@ -238,6 +238,7 @@ std::string margin_trouble(const MarginPart& margin, Index samples, Index output
 std::string mcmkl_trouble(const McmklPart& part, const Model& model) {
   const auto classes = static_cast<Index>(model.classes.size());
   const Index samples = model.coefficients.rows();
+  if (model.task != Task::binary && model.task != Task::multiclass) return "a multiclass part needs classes";
   if (model.weights.shape != Shape::shared) return "the classes do not share their kernel weights";
   if (static_cast<Index>(part.box.size()) != samples) return "the prices of the samples have the wrong length";
   if (!is_shape(part.dual, samples, classes)) return "the dual point has the wrong shape";
