@@ -12,7 +12,9 @@
 #include "algebra/threads.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "data/folds.h"
 #include "kloom/error.h"
+#include "kloom/kernels.h"
 
 namespace kloom::learners {
 namespace {
@@ -47,12 +49,12 @@ void check_problem(const KernelBank& bank, const Targets& targets, const McmklOp
   }
 }
 
-McmklTask task_of(const Targets& targets, const McmklOptions& options) {
+McmklTask task_of(const Targets& targets, const McmklOptions& options, double price) {
   McmklTask task;
   task.labels = targets.codes;
   task.classes = static_cast<Index>(targets.classes.size());
   task.box = targets.weights.empty() ? Vector(targets.codes.size(), 1.0) : targets.weights;
-  algebra::scale(options.C, task.box);
+  algebra::scale(price, task.box);
   task.class_kernels = class_kernels(options.class_kernels, task.classes);
   task.squared = options.loss == "squared-hinge";
   task.bias = options.bias;
@@ -68,6 +70,70 @@ McmklSettings settings_of(const McmklOptions& options) {
   settings.tolerance = options.tolerance;
   settings.iterations = options.iterations;
   return settings;
+}
+
+// F = Σ_k β_k K_p α L_j of all samples, with the biases.
+Matrix scores_of(const KernelBank& bank, const McmklTask& task, const McmklSolution& solution) {
+  Matrix scores(bank.rows(), task.classes);
+  for (Index u = 0; u < task.classes; ++u) std::ranges::fill(scores.column(u), solution.bias[at(u)]);
+  for (std::size_t j = 0; j < task.class_kernels.size(); ++j) {
+    Vector weights;
+    for (Index p = 0; p < bank.kernels(); ++p) weights.push_back(solution.beta(static_cast<Index>(j), p));
+    if (std::ranges::all_of(weights, [](double w) { return w == 0.0; })) continue;
+    Matrix mixed(bank.rows(), task.classes);
+    algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, solution.alpha.view(),
+                  task.class_kernels[j].view(), 0.0, mixed.view());
+    algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, bank.combine(weights).view(), mixed.view(), 1.0,
+                  scores.view());
+  }
+  return scores;
+}
+
+// Share of held-out samples, by weight, that get a wrong class. Samples of a fold get price 0 and are scored by
+// the rest.
+double held_out_error(const KernelBank& bank, const McmklTask& task, const McmklOptions& options,
+                      const Context& context) {
+  const std::vector<Index> folds = data::stratified_folds(task.labels, options.folds, context.seed);
+  double wrong = 0.0;
+  double total = 0.0;
+  for (Index fold = 0; fold < options.folds; ++fold) {
+    McmklTask rest = task;
+    for (std::size_t i = 0; i < folds.size(); ++i) rest.box[i] = folds[i] == fold ? 0.0 : task.box[i];
+    const Matrix scores = scores_of(bank, task, solve_mcmkl(bank, rest, settings_of(options), context));
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+      if (folds[i] != fold) continue;
+      const auto row = static_cast<Index>(i);
+      Index best = 0;
+      for (Index u = 1; u < task.classes; ++u) best = scores(row, u) > scores(row, best) ? u : best;
+      total += task.box[i];
+      wrong += best == task.labels[i] ? 0.0 : task.box[i];
+    }
+  }
+  return total > 0.0 ? wrong / total : 0.0;
+}
+
+// The price with the lowest held-out error; of equal ones the smallest, the simplest model.
+double choose_price(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
+                    const Context& context, Report& report) {
+  if (options.C_grid.empty()) return options.C;
+  std::vector<double> prices = parse_range(options.C_grid, -1, 0.0);
+  std::ranges::sort(prices);
+  if (!(prices.front() > 0.0)) {
+    throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", prices.front()));
+  }
+  Report::Table table{"cross-validation of C", {"C", "error rate"}, {}};
+  double best = prices.front();
+  double lowest = std::numeric_limits<double>::infinity();
+  for (double price : prices) {
+    const double error = held_out_error(bank, task_of(targets, options, price), options, context);
+    table.rows.push_back({price, error});
+    if (error < lowest) {
+      lowest = error;
+      best = price;
+    }
+  }
+  report.tables.push_back(std::move(table));
+  return best;
 }
 
 void fill_classes(McmklPart& part, const McmklTask& task, const Matrix& beta) {
@@ -209,6 +275,8 @@ const OptionTable<McmklOptions>& mcmkl_option_table() {
   using O = McmklOptions;
   static const OptionTable<O> table = {
       {"C", &O::C, kPositive, {}, "price of a margin violation: larger fits the training samples more closely"},
+      {"C_grid", &O::C_grid, {}, {}, "choose C by cross-validation from these values, e.g. 3^-3..3^3"},
+      {"folds", &O::folds, NumberRule{2.0}, {}, "folds for choosing C"},
       {"algorithm",
        &O::algorithm,
        {},
@@ -230,17 +298,19 @@ const OptionTable<McmklOptions>& mcmkl_option_table() {
 FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
                     const Context& context) {
   check_problem(bank, targets, options);
-  const McmklTask task = task_of(targets, options);
-  const auto kinds = static_cast<Index>(task.class_kernels.size());
-  const std::size_t working = mcmkl_memory(bank.rows(), bank.kernels(), task.classes, kinds, true);
-  base::require_memory(mcmkl_memory(bank.rows(), bank.kernels(), task.classes, kinds, false), context,
+  const auto classes = static_cast<Index>(targets.classes.size());
+  const auto kinds = static_cast<Index>(class_kernels(options.class_kernels, classes).size());
+  const std::size_t working = mcmkl_memory(bank.rows(), bank.kernels(), classes, kinds, true);
+  base::require_memory(mcmkl_memory(bank.rows(), bank.kernels(), classes, kinds, false), context,
                        fmt::format("method {} on {} samples", kName, bank.rows()),
                        kinds > 1 ? "use class_kernels identity, or fewer samples" : "use fewer samples");
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   ProgressMeter clock(context, kName);
-  const McmklSolution solution = solve_mcmkl(bank, task, settings_of(options), context);
   FitResult result;
+  const double price = choose_price(bank, targets, options, context, result.report);
+  const McmklTask task = task_of(targets, options, price);
+  const McmklSolution solution = solve_mcmkl(bank, task, settings_of(options), context);
   fill_model(result.model, bank, targets, task, solution);
   const auto texts = option_texts(mcmkl_option_table(), options);
   result.model.options_json = nlohmann::json(texts).dump();
@@ -248,6 +318,7 @@ FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklO
   fill_report(report, solution, options);
   add_class_tables(report, targets, task, solution.beta);
   report.seconds.emplace_back("training", clock.seconds());
+  report.options["C"] = number_text(price);
   report.method = kName;
   report.bank = std::string(bank.kind());
   report.task = std::string(to_string(targets.task));

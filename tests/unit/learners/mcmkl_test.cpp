@@ -236,22 +236,25 @@ TEST(Mcmkl, PredictsBySumsOverSamplesAndClasses) {
   }
 }
 
-// The toy of section 3.4: three Gaussian classes whose centres are two near each other and one far. The places
-// that the learned kernel on classes implies have the same arrangement.
-TEST(Mcmkl, KernelsOnClassesRecoverTheArrangement) {
+// Squared distances of three classes that the learned kernel on classes implies: (0,1), (0,2), (1,2). Gaussian
+// classes around the centres, the linear kernel on samples, as in section 3.4.
+Vector learned_distances(const double (&centres)[3][2], double noise, double c) {
   test::Normal normal(7);
-  const double centres[3][2] = {{0.0, 0.0}, {1.5, 0.0}, {6.0, 0.0}};
   MulticlassProblem problem;
-  problem.x = Matrix(90, 2);
+  const Index n = 150;
+  problem.x = Matrix(n, 2);
   problem.targets.task = Task::multiclass;
-  problem.targets.classes = {"left", "near", "far"};
-  for (Index i = 0; i < 90; ++i) {
+  problem.targets.classes = {"a", "b", "c"};
+  for (Index i = 0; i < n; ++i) {
     problem.targets.codes.push_back(static_cast<int>(i % 3));
-    for (Index d = 0; d < 2; ++d) problem.x(i, d) = centres[i % 3][d] - (d == 0 ? 2.5 : 0.0) + 0.5 * normal();
+    for (Index d = 0; d < 2; ++d) {
+      const double mean = (centres[0][d] + centres[1][d] + centres[2][d]) / 3.0;
+      problem.x(i, d) = centres[i % 3][d] - mean + noise * normal();
+    }
   }
-  Matrix linear(90, 90);
-  for (Index i = 0; i < 90; ++i) {
-    for (Index j = 0; j < 90; ++j) {
+  Matrix linear(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
       for (Index d = 0; d < 2; ++d) linear(i, j) += problem.x(i, d) * problem.x(j, d);
     }
   }
@@ -259,15 +262,72 @@ TEST(Mcmkl, KernelsOnClassesRecoverTheArrangement) {
   problem.names = {"linear"};
   McmklOptions options;
   options.class_kernels = "pairs";
+  options.C = c;
+  options.tolerance = 1e-5;
   const FitResult result = fit(problem, options);
-  ASSERT_EQ(result.report.tables.size(), 2U);
+  EXPECT_EQ(result.report.tables.size(), 2U);
   const auto& k = result.report.tables[0].rows;
-  const auto distance = [&](std::size_t u, std::size_t v) { return k[u][u] + k[v][v] - 2.0 * k[u][v]; };
-  std::printf("squared distances of classes: left-near %.3f near-far %.3f left-far %.3f\n", distance(0, 1),
-              distance(1, 2), distance(0, 2));
-  // The outer two are farthest from each other.
-  EXPECT_GT(distance(0, 2), distance(0, 1));
-  EXPECT_GT(distance(0, 2), distance(1, 2));
+  const auto& places = result.report.tables[1].rows;
+  Vector distances;
+  for (const auto& [u, v] : {std::pair<std::size_t, std::size_t>{0, 1}, {0, 2}, {1, 2}}) {
+    distances.push_back(std::sqrt(k[u][u] + k[v][v] - 2.0 * k[u][v]));
+    // Three points always fit the plane, so the places have exactly these distances.
+    EXPECT_NEAR(std::hypot(places[u][1] - places[v][1], places[u][2] - places[v][2]), distances.back(), 1e-6);
+  }
+  std::printf("distances of classes: %.3f %.3f %.3f\n", distances[0], distances[1], distances[2]);
+  return distances;
+}
+
+// The implied places of the classes have the arrangement of their centres.
+TEST(Mcmkl, KernelsOnClassesRecoverTheArrangement) {
+  // On a line, the second in the middle.
+  const Vector line = learned_distances({{-3.0, 0.0}, {0.0, 0.0}, {3.0, 0.0}}, 0.5, 0.01);
+  EXPECT_NEAR(line[1] / line[0], 2.0, 0.2);
+  EXPECT_NEAR(line[1] / line[2], 2.0, 0.2);
+  // A regular triangle.
+  const Vector triangle = learned_distances({{-2.0, 0.0}, {2.0, 0.0}, {0.0, 3.4641}}, 0.5, 0.01);
+  EXPECT_NEAR(triangle[1] / triangle[0], 1.0, 0.15);
+  EXPECT_NEAR(triangle[2] / triangle[0], 1.0, 0.15);
+  // Overlapping classes on a line at 0, 2 and 6: the outer two are farthest from each other.
+  const Vector uneven = learned_distances({{0.0, 0.0}, {2.0, 0.0}, {6.0, 0.0}}, 2.0, 1.0);
+  EXPECT_GT(uneven[1], 1.3 * uneven[0]);
+  EXPECT_GT(uneven[1], 1.3 * uneven[2]);
+}
+
+TEST(Mcmkl, ChoosesCByCrossValidation) {
+  const MulticlassProblem problem = simplex_problem(60, 3, {0.5, 2.0}, 44, 0.6);
+  McmklOptions options;
+  options.C_grid = "0.000001,1,100";
+  const FitResult result = fit(problem, options);
+  ASSERT_EQ(result.report.tables.size(), 1U);
+  ASSERT_EQ(result.report.tables[0].rows.size(), 3U);
+  double lowest = 1.0;
+  double best = 0.0;
+  for (const Vector& row : result.report.tables[0].rows) {
+    if (row[1] < lowest) {
+      lowest = row[1];
+      best = row[0];
+    }
+  }
+  EXPECT_EQ(result.model.mcmkl->box[0], best);
+  options.C_grid = "0,1";
+  EXPECT_THROW((void)fit(problem, options), InvalidArgument);
+}
+
+// Rows of the combined kernel computed when needed: the same answer from less memory.
+TEST(Mcmkl, RowsUnderAMemoryBudgetGiveTheSameObjective) {
+  const MulticlassProblem problem = simplex_problem(240, 3, {0.5, 1.5}, 45);
+  const auto bank = bank_of(problem);
+  McmklSettings settings;
+  settings.tolerance = 1e-5;
+  Context context;
+  context.memory_budget =
+      bank->bytes() +
+      (learners::mcmkl_memory(240, 2, 3, 1, true) + learners::mcmkl_memory(240, 2, 3, 1, false)) / 2;
+  const McmklTask task = task_of(problem, 1.0);
+  const McmklSolution small = solve_mcmkl(*bank, task, settings, context);
+  EXPECT_LE(small.gap(), 1e-5);
+  EXPECT_NEAR(small.primal, solve_mcmkl(*bank, task, settings, {}).primal, 2e-5 * small.primal);
 }
 
 TEST(Mcmkl, SaysWhatIsWrong) {
