@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/clones.h"
+
 namespace kloom::solvers {
 namespace {
 
@@ -31,6 +33,17 @@ struct Entry {
   double sign = 0.0;
 };
 
+// min over i of a_i − b_i.
+KLOOM_CLONES double least_difference(std::span<const double> a, std::span<const double> b) {
+  const double* x = a.data();
+  const double* y = b.data();
+  const auto n = static_cast<Index>(a.size());
+  double least = kInfinity;
+#pragma omp simd reduction(min : least)
+  for (Index i = 0; i < n; ++i) least = std::min(least, x[i] - y[i]);
+  return least;
+}
+
 class Solver {
  public:
   Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOptions& options, const Matrix& start);
@@ -48,8 +61,8 @@ class Solver {
   [[nodiscard]] std::vector<Arc> negative_cycle();
   void move(const std::vector<Arc>& arcs);
   void add_ridge(Index i, double change);
-  void list_raisable(Index u);
-  void least_slopes(Index u, Index v);
+  void set_raised(Index u);
+  [[nodiscard]] Arc arc(Index u, Index v) const;
   void best_partner(Index u);
   void renew(const std::vector<Index>& changed);
   [[nodiscard]] double cycle(Index u, Index v) const { return slope_(u, v) + slope_(v, u); }
@@ -63,10 +76,9 @@ class Solver {
   Index n_;
   Matrix alpha_;
   Matrix gradient_;
-  std::vector<std::vector<Index>> raisable_;  // by class
-  Matrix slope_;                              // d(u,v)
-  std::vector<Index> slope_at_;               // sample where it is taken, u + v·M
-  std::vector<Index> best_;                   // partner of each class in its most negative cycle of two
+  Matrix raised_;            // the gradient where the variable may be raised, else ∞
+  Matrix slope_;             // d(u,v)
+  std::vector<Index> best_;  // partner of each class in its most negative cycle of two
   Vector curvature_;
   double tolerance_ = 0.0;  // of now: coarse at first
   double violation_ = 0.0;
@@ -80,9 +92,8 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
       n_(static_cast<Index>(problem.labels.size())),
       alpha_(start.empty() ? Matrix(n_, problem.classes) : start),
       gradient_(n_, problem.classes),
-      raisable_(at(problem.classes)),
+      raised_(n_, problem.classes),
       slope_(problem.classes, problem.classes, kInfinity),
-      slope_at_(at(problem.classes * problem.classes), -1),
       best_(at(problem.classes)),
       curvature_(at(n_)) {
   if (!start.empty()) kernel_.add_product(alpha_, gradient_.view());
@@ -96,7 +107,6 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
     }
     if (problem_.squared) add_ridge(i, alpha_(i, label(i)));
   }
-  for (Index u = 0; u < classes(); ++u) list_raisable(u);
   if (!problem_.bias) return;
   std::vector<Index> all(at(classes()));
   std::iota(all.begin(), all.end(), Index{0});
@@ -126,28 +136,20 @@ void Solver::add_ridge(Index i, double change) {
   }
 }
 
-void Solver::list_raisable(Index u) {
-  std::vector<Index>& list = raisable_[at(u)];
-  list.clear();
+void Solver::set_raised(Index u) {
+  const auto gradient = gradient_.column(u);
+  const auto raised = raised_.column(u);
   for (Index i = 0; i < n_; ++i) {
-    if (alpha_(i, u) < upper(i, u)) list.push_back(i);
+    raised[at(i)] = alpha_(i, u) < upper(i, u) ? gradient[at(i)] : kInfinity;
   }
 }
 
-void Solver::least_slopes(Index u, Index v) {
-  const auto up = gradient_.column(u);
-  const auto down = gradient_.column(v);
-  double least = kInfinity;
-  Index where = -1;
-  for (Index i : raisable_[at(u)]) {
-    const double slope = up[at(i)] - down[at(i)];
-    if (slope < least) {
-      least = slope;
-      where = i;
-    }
+Arc Solver::arc(Index u, Index v) const {
+  Arc best{0, u, v};
+  for (Index i = 1; i < n_; ++i) {
+    if (raised_(i, u) - gradient_(i, v) < raised_(best.sample, u) - gradient_(best.sample, v)) best.sample = i;
   }
-  slope_(u, v) = least;
-  slope_at_[at(u + v * classes())] = where;
+  return best;
 }
 
 // The class v with the least d(u,v) + d(v,u).
@@ -161,11 +163,12 @@ void Solver::best_partner(Index u) {
 }
 
 void Solver::renew(const std::vector<Index>& changed) {
-  for (Index c : changed) {
-    for (Index v = 0; v < classes(); ++v) {
+  for (Index c : changed) set_raised(c);
+  for (Index v = 0; v < classes(); ++v) {
+    for (Index c : changed) {
       if (v == c) continue;
-      least_slopes(c, v);
-      least_slopes(v, c);
+      slope_(c, v) = least_difference(raised_.column(c), gradient_.column(v));
+      slope_(v, c) = least_difference(raised_.column(v), gradient_.column(c));
     }
   }
   // Rows of other classes are looked through again only where their best partner is among the changed.
@@ -219,7 +222,6 @@ void Solver::move(const std::vector<Arc>& arcs) {
     value = ends ? bound : value + e.sign * step;
     kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
     if (e.label == label(e.sample)) add_ridge(e.sample, e.sign * step);
-    list_raisable(e.label);
     for (Index w : kernel_.touched(e.label)) {
       if (std::ranges::find(changed, w) == changed.end()) changed.push_back(w);
     }
@@ -229,7 +231,10 @@ void Solver::move(const std::vector<Arc>& arcs) {
 
 // For a first arc (i: u up, v down) the sample j that goes the other way with the largest decrease.
 Arc Solver::partner(const Arc& first) {
-  const std::vector<Index>& others = raisable_[at(first.down)];
+  std::vector<Index> others;
+  for (Index j = 0; j < n_; ++j) {
+    if (raised_(j, first.down) < kInfinity) others.push_back(j);
+  }
   const std::span<double> curvature{curvature_.data(), others.size()};
   kernel_.curvatures(first.sample, first.up, first.down, others, curvature);
   const double slope = gradient_(first.sample, first.up) - gradient_(first.sample, first.down);
@@ -257,10 +262,11 @@ bool Solver::two_class_move() {
     const double sum = cycle(u, v);
     if (sum >= least) continue;
     least = sum;
-    first = {slope_at_[at(u + v * classes())], u, v};
+    first = {-1, u, v};
   }
   violation_ = -least;
   if (violation_ <= tolerance_) return false;
+  first = arc(first.up, first.down);
   move({first, partner(first)});
   return true;
 }
@@ -269,13 +275,18 @@ bool Solver::two_class_move() {
 // cycles within the tolerance are none.
 void Solver::relax(Vector& potential, std::vector<Index>* before, bool reversed) const {
   const double allowance = 0.5 * tolerance_;
+  Matrix arcs(classes(), classes());  // (v, u): from u to v
+  for (Index v = 0; v < classes(); ++v) {
+    for (Index u = 0; u < classes(); ++u) arcs(v, u) = allowance + (reversed ? slope_(v, u) : slope_(u, v));
+  }
   for (Index round = 0; round < classes(); ++round) {
     bool any = false;
     for (Index u = 0; u < classes(); ++u) {
+      const double start = potential[at(u)];
+      const auto lengths = arcs.column(u);
       for (Index v = 0; v < classes(); ++v) {
-        if (u == v) continue;
-        const double reached = potential[at(u)] + allowance + (reversed ? slope_(v, u) : slope_(u, v));
-        if (reached >= potential[at(v)] - 1e-14 * (1.0 + std::abs(reached))) continue;
+        const double reached = start + lengths[at(v)];
+        if (u == v || reached >= potential[at(v)] - 1e-14 * (1.0 + std::abs(reached))) continue;
         potential[at(v)] = reached;
         if (before != nullptr) (*before)[at(v)] = u;
         any = true;
@@ -303,7 +314,7 @@ std::vector<Arc> Solver::negative_cycle() {
     Index w = v;
     do {
       const Index u = before[at(w)];
-      cycle.push_back({slope_at_[at(u + w * classes())], u, w});
+      cycle.push_back(arc(u, w));
       sum += slope_(u, w) + 0.5 * tolerance_;
       w = u;
     } while (w != v);

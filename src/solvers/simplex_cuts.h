@@ -4,7 +4,7 @@
 // are answered about the largest of the cuts: where it is least (a linear programme, by COIN-OR CLP, which
 // starts from the last answer), and which point is nearest to a given one among those where it is at most some
 // level (a small quadratic programme, by interior points). The first alone makes the cutting-plane method, both
-// together the level method.
+// together the level method [LemarechalNemirovskiiNesterov1995].
 #pragma once
 
 #include <memory>
