@@ -238,15 +238,13 @@ void InteriorPoint::fill_hessian() {
 
 bool InteriorPoint::factorise() {
   fill_hessian();
-  double trace = 0.0;
   for (Index c = 0; c < variables(); ++c) {
     const std::size_t i = at(owner_[at(c)]);
     const double block = task_.squared ? 0.5 / task_.box[i] : now_.nu[i] / now_.s[i];
     for (Index r = c; r < variables() && owner_[at(r)] == owner_[at(c)]; ++r) factor_(r, c) += block;
     factor_(c, c) += now_.z[at(c)] / now_.x[at(c)];
-    trace = std::max(trace, factor_(c, c));
+    factor_(c, c) *= 1.0 + 1e-14;  // a pivot of rounding errors must not be negative
   }
-  for (Index c = 0; c < variables(); ++c) factor_(c, c) += 1e-16 * trace;
   if (algebra::cholesky(factor_.view()) != 0) return false;
   const Index products = v_.cols();
   Matrix sides(variables(), products + equalities_);
@@ -394,12 +392,18 @@ McmklSolution InteriorPoint::solve() {
   Index iteration = 1;
   for (; iteration <= settings_.iterations; ++iteration) {
     residuals();
-    solution = current();
+    McmklSolution here = current();
+    if (!std::isfinite(here.gap())) {
+      status = Status::numerical_trouble;
+      break;
+    }
+    solution = std::move(here);
     double unequal = 0.0;
     for (double r : re_) unequal = std::max(unequal, std::abs(r));
     trace.push_back({iteration, solution.primal, meter_.seconds()});
     // The gap proves something only where the class sums are 0.
-    if (solution.gap() <= settings_.tolerance && unequal <= 1e-12 * static_cast<double>(variables())) {
+    if (solution.gap() <= settings_.tolerance &&
+        unequal <= 1e-10 * std::accumulate(now_.x.begin(), now_.x.end(), 0.0)) {
       status = Status::converged;
       break;
     }

@@ -378,7 +378,16 @@ McmklSolution solve_mcmkl(const KernelBank& bank, const McmklTask& task, const M
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   if (settings.algorithm == McmklAlgorithm::qcqp) return solve_mcmkl_qcqp(bank, task, settings, context);
-  return CuttingPlanes(bank, task, settings, context).solve();
+  McmklSolution solution = CuttingPlanes(bank, task, settings, context).solve();
+  // Moves of few variables take very long on kernels of low rank at a high price. Where the problem is small,
+  // interior points do not mind.
+  const bool small = bank.rows() * (task.classes - 1) <= 1500;
+  if (settings.algorithm == McmklAlgorithm::level && solution.status == Status::iteration_limit && small &&
+      solution.iterations < settings.iterations) {
+    McmklSolution other = solve_mcmkl_qcqp(bank, task, settings, context);
+    if (other.status == Status::converged || other.status == Status::stopped) return other;
+  }
+  return solution;
 }
 
 }  // namespace kloom::learners

@@ -256,28 +256,20 @@ void SimplexCuts::load() {
   for (; programme_->rows < cuts(); ++programme_->rows) {
     Vector row = slopes_[at(programme_->rows)];
     algebra::scale(1.0 / programme_->scale, row);
+    // Elements near the smallest that CLP tells from 0 make it stop without a solution; the bound is computed
+    // from the cuts themselves in any case.
+    for (double& value : row) value = std::abs(value) < 1e-13 ? 0.0 : value;
     row.push_back(-1.0);
     programme_->clp.addRow(columns, programme_->names.data(), row.data(), -COIN_DBL_MAX,
                            -constants_[at(programme_->rows)] / programme_->scale);
   }
 }
 
-SimplexCuts::Minimum SimplexCuts::minimise() {
-  load();
-  ClpSimplex& clp = programme_->clp;
-  clp.dual();
-  // With a free column the dual method may stop at a bound of its own making; the primal one then finishes.
-  if (clp.status() != 0) clp.primal();
-  Minimum minimum;
-  const double* point = clp.primalColumnSolution();
-  minimum.point.assign(point, point + variables_);
-  to_simplex(minimum.point);
-  double sum = 0.0;
-  for (Index t = 0; t < cuts(); ++t) {
-    minimum.multipliers.push_back(std::abs(clp.dualRowSolution()[t + 1]));
-    sum += minimum.multipliers.back();
-  }
+// Mixture of the cuts by multipliers that need not sum to 1 yet.
+void SimplexCuts::bound(Minimum& minimum) const {
+  const double sum = std::accumulate(minimum.multipliers.begin(), minimum.multipliers.end(), 0.0);
   Vector mixed(at(variables_));
+  minimum.value = 0.0;
   for (std::size_t t = 0; t < minimum.multipliers.size(); ++t) {
     double& multiplier = minimum.multipliers[t];
     multiplier = sum > 0.0 ? multiplier / sum : 1.0 / static_cast<double>(cuts());
@@ -285,6 +277,33 @@ SimplexCuts::Minimum SimplexCuts::minimise() {
     algebra::axpy(multiplier, slopes_[t], mixed);
   }
   minimum.value += *std::ranges::min_element(mixed);
+}
+
+SimplexCuts::Minimum SimplexCuts::minimise() {
+  load();
+  programme_->clp.dual();
+  // With a free column the dual method may stop at a bound of its own making; the primal one then finishes, and
+  // where it does not, a fresh start.
+  if (programme_->clp.status() != 0) programme_->clp.primal();
+  if (programme_->clp.status() != 0) {
+    programme_.reset();
+    load();
+    programme_->clp.primal();
+  }
+  const ClpSimplex& clp = programme_->clp;
+  Minimum minimum;
+  const double* point = clp.primalColumnSolution();
+  minimum.point.assign(point, point + variables_);
+  to_simplex(minimum.point);
+  for (Index t = 0; t < cuts(); ++t) minimum.multipliers.push_back(std::abs(clp.dualRowSolution()[t + 1]));
+  bound(minimum);
+  // One cut alone is a bound, too; better than the programme's only where that has failed.
+  for (std::size_t t = 0; t < slopes_.size(); ++t) {
+    if (constants_[t] + *std::ranges::min_element(slopes_[t]) <= minimum.value) continue;
+    std::ranges::fill(minimum.multipliers, 0.0);
+    minimum.multipliers[t] = 1.0;
+    bound(minimum);
+  }
   return minimum;
 }
 

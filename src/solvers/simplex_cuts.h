@@ -41,6 +41,7 @@ class SimplexCuts {
  private:
   struct Programme;
   void load();
+  void bound(Minimum& minimum) const;
 
   Index variables_;
   Vector constants_;

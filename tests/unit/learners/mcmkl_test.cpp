@@ -330,6 +330,53 @@ TEST(Mcmkl, RowsUnderAMemoryBudgetGiveTheSameObjective) {
   EXPECT_NEAR(small.primal, solve_mcmkl(*bank, task, settings, {}).primal, 2e-5 * small.primal);
 }
 
+// Kernels of rank one, the kernel of the labels, the zero matrix and the identity; one sample of a class;
+// prices of 0: the default ends with its gap, and the interior-point method agrees.
+TEST(Mcmkl, HardProblemsEndWithTheirGap) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    test::Normal random(seed + 1);
+    const Index classes = 2 + static_cast<Index>(seed % 4);
+    const Index n = 2 * classes + static_cast<Index>(seed % 11);
+    MulticlassProblem problem;
+    problem.x = test::normal_matrix(n, 2, seed + 500);
+    McmklTask task;
+    task.classes = classes;
+    for (Index i = 0; i < n; ++i) {
+      const bool first = i < classes;
+      const double place = std::floor(random.uniform() * static_cast<double>(classes));
+      task.labels.push_back(first ? static_cast<int>(i)
+                                  : std::min(static_cast<int>(place), static_cast<int>(classes) - 2));
+      task.box.push_back(first || random.uniform() > 0.2 ? std::exp(2.0 * random()) : 0.0);
+    }
+    for (int kind = 0; kind < 4; ++kind) {
+      if ((seed >> kind) % 2 == 0 && kind != 0) continue;
+      Matrix k(n, n);
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < n; ++j) {
+          const bool same =
+              task.labels[static_cast<std::size_t>(i)] == task.labels[static_cast<std::size_t>(j)];
+          k(i, j) = kind == 0   ? problem.x(i, 0) * problem.x(j, 0)
+                    : kind == 1 ? (same ? 1.0 : 0.0)
+                    : kind == 2 ? 0.0
+                                : (i == j ? 1.0 : 0.0);
+        }
+      }
+      problem.kernels.push_back(k);
+      problem.names.push_back("kind " + std::to_string(kind));
+    }
+    task.class_kernels = learners::class_kernels(classes > 2 && seed % 3 == 0 ? "pairs" : "identity", classes);
+    task.squared = seed % 5 == 1;
+    task.bias = seed % 7 != 2;
+    const McmklSolution level = solve(problem, task, McmklAlgorithm::level, 1e-5);
+    EXPECT_EQ(level.status, Status::converged);
+    EXPECT_LE(level.gap(), 1e-5);
+    EXPECT_GE(level.gap(), -1e-8);
+    const McmklSolution direct = solve(problem, task, McmklAlgorithm::qcqp, 1e-5);
+    EXPECT_NEAR(direct.primal, level.primal, 3e-5 * level.primal);
+  }
+}
+
 TEST(Mcmkl, SaysWhatIsWrong) {
   const MulticlassProblem two = simplex_problem(20, 2, {1.0}, 42);
   McmklOptions options;

@@ -96,6 +96,18 @@ TEST(SimplexCuts, ProjectsOntoALevel) {
   }
 }
 
+// Slopes at the edge of what the linear programme tells from 0.
+TEST(SimplexCuts, TinySlopesDoNotStopTheProgramme) {
+  SimplexCuts cuts(4);
+  const std::vector<double> constants = {1.9998, 1.3333, 1.0};
+  const std::vector<Vector> slopes = {
+      {-1.19e-19, -1.9995, 0.0, -1.9995}, {-1.9e-19, -0.889, 0.0, -0.889}, {-1.17e-5, -0.5, 0.0, -0.5}};
+  for (std::size_t t = 0; t < 3; ++t) cuts.add(constants[t], slopes[t]);
+  const SimplexCuts::Minimum minimum = cuts.minimise();
+  EXPECT_NEAR(minimum.value, 0.5, 1e-9);
+  EXPECT_NEAR(largest_cut(constants, slopes, minimum.point), 0.5, 1e-9);
+}
+
 TEST(SimplexCuts, ForgetsCuts) {
   SimplexCuts cuts(2);
   cuts.add(1.0, Vector{0.0, 0.0});
