@@ -6,8 +6,8 @@
 //
 //     score_c(x) = Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c,
 //
-// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a
-// posterior, kernels on classes, later a gate or switches), plus the recipe that makes kernel rows of new samples.
+// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a posterior, kernels on
+// classes, later a gate or switches), plus the recipe that makes kernel rows of new samples.
 #pragma once
 
 #include <memory>

@@ -44,6 +44,26 @@ KLOOM_CLONES double least_difference(std::span<const double> a, std::span<const 
   return least;
 }
 
+// Variables that change along `arcs`; what one arc raises and another lowers is none of them.
+std::vector<Entry> net_entries(const std::vector<Arc>& arcs) {
+  std::vector<Entry> entries;
+  const auto add = [&](Index sample, Index u, double sign) {
+    for (Entry& e : entries) {
+      if (e.sample == sample && e.label == u) {
+        e.sign += sign;
+        return;
+      }
+    }
+    entries.push_back({sample, u, sign});
+  };
+  for (const Arc& arc : arcs) {
+    add(arc.sample, arc.up, 1.0);
+    add(arc.sample, arc.down, -1.0);
+  }
+  std::erase_if(entries, [](const Entry& e) { return e.sign == 0.0; });
+  return entries;
+}
+
 class Solver {
  public:
   Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOptions& options, const Matrix& start);
@@ -187,23 +207,9 @@ void Solver::renew(const std::vector<Index>& changed) {
 
 // Changes the variables along `arcs` as far as the objective falls and the bounds allow.
 void Solver::move(const std::vector<Arc>& arcs) {
-  std::vector<Entry> entries;
-  const auto add = [&](Index sample, Index u, double sign) {
-    for (Entry& e : entries) {
-      if (e.sample == sample && e.label == u) {
-        e.sign += sign;
-        return;
-      }
-    }
-    entries.push_back({sample, u, sign});
-  };
   double slope = 0.0;
-  for (const Arc& arc : arcs) {
-    slope += gradient_(arc.sample, arc.up) - gradient_(arc.sample, arc.down);
-    add(arc.sample, arc.up, 1.0);
-    add(arc.sample, arc.down, -1.0);
-  }
-  std::erase_if(entries, [](const Entry& e) { return e.sign == 0.0; });
+  for (const Arc& arc : arcs) slope += gradient_(arc.sample, arc.up) - gradient_(arc.sample, arc.down);
+  const std::vector<Entry> entries = net_entries(arcs);
   double curvature = 0.0;
   double longest = kInfinity;
   for (const Entry& a : entries) {
