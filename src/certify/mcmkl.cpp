@@ -71,27 +71,39 @@ Problem problem_of(const Targets& targets, const Model& model) {
   return p;
 }
 
+// Σ_uv L(u,v) Σ_ij α_iu K(x_i, x_j) α_jv, with `own` = K α.
+double squared_norm(const Matrix& l, const Matrix& alpha, ConstMatrixView own) {
+  double sum = 0.0;
+  for (Index v = 0; v < l.cols(); ++v) {
+    for (Index u = 0; u < l.rows(); ++u) {
+      if (l(u, v) == 0.0) continue;
+      double between = 0.0;
+      for (Index i = 0; i < own.rows; ++i) between += alpha(i, u) * own(i, v);
+      sum += l(u, v) * between;
+    }
+  }
+  return sum;
+}
+
+void add_scores(const Matrix& l, double weight, ConstMatrixView own, Matrix& scores) {
+  for (Index v = 0; v < l.rows(); ++v) {
+    for (Index u = 0; u < l.cols(); ++u) {
+      if (weight * l(v, u) == 0.0) continue;
+      for (Index i = 0; i < own.rows; ++i) scores(i, u) += weight * l(v, u) * own(i, v);
+    }
+  }
+}
+
 // w_k's norms and, if asked, the scores Σ_k β_k K_k α L_k, from one pass over the bank.
 Matrix squared_norms(const KernelBank& bank, const Problem& p, const Matrix& alpha, Matrix* scores) {
   const Matrix applied = bank.apply(alpha.view());
   const Index n = bank.rows();
   Matrix norms(p.beta.rows(), bank.kernels());
   for (Index k = 0; k < bank.kernels(); ++k) {
-    Matrix between(p.classes, p.classes);  // Σ_ij α_iu K_k(x_i, x_j) α_jv
-    for (Index v = 0; v < p.classes; ++v) {
-      for (Index u = 0; u < p.classes; ++u) {
-        for (Index i = 0; i < n; ++i) between(u, v) += alpha(i, u) * applied(k * n + i, v);
-      }
-    }
+    const ConstMatrixView own{applied.data() + k * n, n, p.classes, applied.rows()};
     for (Index j = 0; j < p.beta.rows(); ++j) {
-      const Matrix& l = p.l[at(j)];
-      for (Index v = 0; v < p.classes; ++v) {
-        for (Index u = 0; u < p.classes; ++u) {
-          norms(j, k) += l(u, v) * between(u, v);
-          if (scores == nullptr || p.beta(j, k) * l(v, u) == 0.0) continue;
-          for (Index i = 0; i < n; ++i) (*scores)(i, u) += p.beta(j, k) * l(v, u) * applied(k * n + i, v);
-        }
-      }
+      norms(j, k) = squared_norm(p.l[at(j)], alpha, own);
+      if (scores != nullptr) add_scores(p.l[at(j)], p.beta(j, k), own, *scores);
     }
   }
   return norms;
