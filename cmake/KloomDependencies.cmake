@@ -7,6 +7,7 @@ find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(MATIO REQUIRED IMPORTED_TARGET matio)
+pkg_check_modules(CLP REQUIRED IMPORTED_TARGET clp)
 find_path(CERF_INCLUDE_DIR cerf.h REQUIRED)
 find_library(CERF_LIBRARY cerf REQUIRED)
 

@@ -9,6 +9,7 @@
 #include "kloom/learner.h"
 #include "learners/bemkl.h"
 #include "learners/margin.h"
+#include "learners/mcmkl.h"
 
 namespace kloom {
 
@@ -17,6 +18,7 @@ std::span<const Learner> all_learners() {
       learners::bemkl_learner(),
       learners::margin_learner(learners::MarginMethod::lp_mkl),
       learners::margin_learner(learners::MarginMethod::simplemkl),
+      learners::mcmkl_learner(),
       learners::margin_learner(learners::MarginMethod::uniform),
       learners::margin_learner(learners::MarginMethod::single),
   };

@@ -6,8 +6,8 @@
 //
 //     score_c(x) = Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c,
 //
-// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a
-// posterior, later a gate or switches), plus the recipe that makes kernel rows of new samples.
+// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a posterior, kernels on
+// classes, later a gate or switches), plus the recipe that makes kernel rows of new samples.
 #pragma once
 
 #include <memory>
@@ -73,6 +73,16 @@ struct MarginPart {
   Matrix platt;                 // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
 };
 
+// What multiclass MKL adds: enough for the referee to recompute primal and dual, and the kernels on classes.
+struct McmklPart {
+  bool squared = false;      // squared hinge instead of hinge
+  bool bias = true;
+  Vector box;                // N: price C_i of each sample
+  Matrix dual;               // N × classes: the dual point that proves the objective
+  Matrix class_kernels;      // kernels L_j on classes, M × M each, side by side; empty: the identity alone
+  Matrix class_weights;      // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
+};
+
 struct Model {
   std::string method;
   Task task = Task::binary;
@@ -86,6 +96,7 @@ struct Model {
   Vector bias;                      // M
   std::optional<BemklPosterior> bemkl;
   std::optional<MarginPart> margin;
+  std::optional<McmklPart> mcmkl;
   std::optional<Recipe> recipe;     // absent: the caller supplies banks
 };
 

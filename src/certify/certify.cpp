@@ -6,6 +6,7 @@
 #include "algebra/threads.h"
 #include "certify/bemkl.h"
 #include "certify/margin.h"
+#include "certify/mcmkl.h"
 #include "kloom/error.h"
 
 namespace kloom {
@@ -29,6 +30,7 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
   }
   const algebra::ThreadScope threads(context);
   if (model.margin) return certify_detail::certify_margin(bank, targets, model);
+  if (model.mcmkl) return certify_detail::certify_mcmkl(bank, targets, model);
   if (model.bemkl) return certify_detail::certify_bemkl(bank, targets, model);
   throw InternalError("no referee knows method " + model.method);
 }

@@ -90,8 +90,7 @@ Targets make_regression(const std::vector<std::string>& labels, const TargetsReq
   targets.values = Matrix(static_cast<Index>(labels.size()), 1, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].empty()) {
-      throw InvalidArgument(fmt::format("{}: the number to learn is missing. Fill it in or remove the sample.",
-                                        place(request, i)));
+      continue;
     }
     const data::CellValue cell = data::read_cell(labels[i]);
     if (cell.kind != data::CellKind::number) {
@@ -177,7 +176,6 @@ Targets make_several(const std::vector<std::string>& labels, const TargetsReques
   Targets targets;
   targets.values = Matrix(static_cast<Index>(labels.size()), static_cast<Index>(names.size()),
                           std::numeric_limits<double>::quiet_NaN());
-  bool missing = false;
   bool binary = request.kind != TargetsRequest::Kind::regression;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto cells = cells_of(labels[i]);
@@ -188,7 +186,6 @@ Targets make_several(const std::vector<std::string>& labels, const TargetsReques
               fmt::format("{}: the label of '{}' is missing. Fill it in or remove the sample.",
                           place(request, i), names[t]));
         }
-        missing = true;
         continue;
       }
       const data::CellValue cell = data::read_cell(std::string(cells[t]));
@@ -203,11 +200,6 @@ Targets make_several(const std::vector<std::string>& labels, const TargetsReques
   }
   targets.task = binary ? Task::multilabel : Task::multi_regression;
   if (binary) targets.classes = names;
-  if (!binary && missing) {
-    throw InvalidArgument(
-        fmt::format("{}: numbers to learn are missing for some samples. Fill them in or remove these.",
-                    request.source.empty() ? "The labels" : request.source));
-  }
   return targets;
 }
 

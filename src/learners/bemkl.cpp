@@ -38,6 +38,12 @@ void check_problem(const KernelBank& bank, const Targets& targets, const BemklOp
         "the multinomial likelihood is for three or more classes with shared kernel weights; use --likelihood "
         "probit");
   }
+  const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
+  for (Index k = 0; k < targets.values.size() && numbers; ++k) {
+    if (std::isfinite(targets.values.data()[k])) continue;
+    throw InvalidArgument(fmt::format("sample {} has no number to learn; fill it in or remove the sample",
+                                      k % targets.values.rows() + 1));
+  }
   for (std::size_t i = 0; i < targets.weights.size(); ++i) {
     if (!(targets.weights[i] >= 0.0)) {
       throw InvalidArgument(

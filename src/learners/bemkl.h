@@ -25,7 +25,7 @@ struct BemklOptions {
   std::string multiclass = "shared";      // kernel weights of all classes; or "one-versus-all"
   std::string likelihood = "probit";      // or "multinomial" (several classes, shared weights)
   Index iterations = 1000;                // at most
-  double tolerance = 1e-6;                // stop when the bound rises by less than this part of itself
+  double tolerance = 1e-5;                // stop when the bound rises by less than this part of itself
   std::string acceleration = "anderson";  // or "none"
   bool sparse = false;                    // (1e-10, 1e+10) on ω instead of (alpha_omega, beta_omega)
   bool sparse_samples = false;            // the same on λ

@@ -186,6 +186,31 @@ MarginPart load_margin(const json& document, data::TensorReader& tensors) {
   return margin;
 }
 
+json save_mcmkl(const McmklPart& part, data::SectionList& sections) {
+  sections.vector("mcmkl.box", part.box);
+  sections.matrix("mcmkl.dual", part.dual);
+  if (!part.class_kernels.empty()) {
+    sections.matrix("mcmkl.class_kernels", part.class_kernels);
+    sections.matrix("mcmkl.class_weights", part.class_weights);
+  }
+  return {{"squared", part.squared}, {"bias", part.bias}};
+}
+
+McmklPart load_mcmkl(const json& document, data::TensorReader& tensors) {
+  Fields fields(document, tensors.container().source(), "the multiclass part");
+  McmklPart part;
+  part.squared = fields.flag("squared");
+  part.bias = fields.flag("bias");
+  part.box = tensors.vector("mcmkl.box");
+  part.dual = tensors.matrix("mcmkl.dual");
+  if (tensors.has("mcmkl.class_kernels")) {
+    part.class_kernels = tensors.matrix("mcmkl.class_kernels");
+    part.class_weights = tensors.matrix("mcmkl.class_weights");
+  }
+  fields.finish();
+  return part;
+}
+
 // Fills `sections` and returns the plan of the file. `model` must outlive `sections`.
 data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) {
   json document;
@@ -204,6 +229,7 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   sections.vector("bias", model.bias);
   if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
   if (model.margin) document["margin"] = save_margin(*model.margin, sections);
+  if (model.mcmkl) document["mcmkl"] = save_mcmkl(*model.mcmkl, sections);
   if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
   sections.text("document", document.dump());
 
@@ -302,6 +328,22 @@ std::string margin_trouble(const MarginPart& margin, Index samples, Index output
   return {};
 }
 
+std::string mcmkl_trouble(const McmklPart& part, const Model& model) {
+  const auto classes = static_cast<Index>(model.classes.size());
+  const Index samples = model.coefficients.rows();
+  if (model.task != Task::binary && model.task != Task::multiclass) return "a multiclass part needs classes";
+  if (model.weights.shape != Shape::shared) return "the classes do not share their kernel weights";
+  if (static_cast<Index>(part.box.size()) != samples) return "the prices of the samples have the wrong length";
+  if (!is_shape(part.dual, samples, classes)) return "the dual point has the wrong shape";
+  if (part.class_kernels.empty()) return {};
+  const Matrix& kernels = part.class_kernels;
+  if (model.task != Task::multiclass || kernels.rows() != classes || kernels.cols() % classes != 0)
+    return "the kernels on classes have the wrong shape";
+  if (!is_shape(part.class_weights, kernels.cols() / classes, model.weights.values.cols()))
+    return "the weights of the kernels on classes have the wrong shape";
+  return {};
+}
+
 }  // namespace
 
 std::string model_trouble(const Model& model) {
@@ -317,6 +359,7 @@ std::string model_trouble(const Model& model) {
   if (trouble.empty() && model.bemkl) trouble = bemkl_trouble(model, samples, kernels, outputs);
   if (trouble.empty() && model.margin)
     trouble = margin_trouble(*model.margin, samples, outputs, static_cast<Index>(model.classes.size()));
+  if (trouble.empty() && model.mcmkl) trouble = mcmkl_trouble(*model.mcmkl, model);
   if (trouble.empty() && model.recipe) {
     if (static_cast<Index>(model.recipe->terms.size()) != kernels)
       return "recipe and model have different kernels";
@@ -360,6 +403,7 @@ Model read_model(const data::Container& container) {
   if (const json* bemkl = fields.find("bemkl"))
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
   if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
+  if (const json* mcmkl = fields.find("mcmkl")) model.mcmkl = load_mcmkl(*mcmkl, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();
   tensors.finish();

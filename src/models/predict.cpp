@@ -14,6 +14,7 @@
 #include "kloom/model.h"
 #include "models/bemkl_predictive.h"
 #include "models/margin_probability.h"
+#include "models/mcmkl_scores.h"
 
 namespace kloom {
 
@@ -96,6 +97,13 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < outputs_count; ++c) {
     const Matrix outputs = outputs_of(applied, c, bank.rows(), bank.kernels());
+    if (model.mcmkl && !model.mcmkl->class_kernels.empty()) {
+      const Matrix parts = models::class_contributions(model, applied, c, bank.rows());
+      std::ranges::fill(result.scores.column(c), model.bias[static_cast<std::size_t>(c)]);
+      for (Index m = 0; m < parts.cols(); ++m) algebra::axpy(1.0, parts.column(m), result.scores.column(c));
+      if (options.contributions) result.contributions.push_back(parts);
+      continue;
+    }
     const Vector weights = weights_of(model, c);
     std::ranges::fill(result.scores.column(c), model.bias[static_cast<std::size_t>(c)]);
     algebra::gemv(Op::none, 1.0, outputs.view(), weights, 1.0, result.scores.column(c));
@@ -174,6 +182,10 @@ Model reduced(const Model& model, const Needs& needed) {
   small.weights.values = selected(model.weights.values, all_of(model.weights.values.rows()), needed.kernels);
   small.weights.deviation = Matrix();
   small.coefficients = selected(model.coefficients, needed.samples, all_of(model.coefficients.cols()));
+  if (model.mcmkl && !model.mcmkl->class_weights.empty()) {
+    const Matrix& weights = model.mcmkl->class_weights;
+    small.mcmkl->class_weights = selected(weights, all_of(weights.rows()), needed.kernels);
+  }
   small.kernel_names.clear();
   small.recipe->terms.clear();
   for (Index m : needed.kernels) {

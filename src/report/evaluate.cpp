@@ -284,7 +284,7 @@ Targets targets_for(const Model& model, const std::vector<std::string>& labels,
   targets.task = model.task;
   targets.classes = model.classes;
   if (model.task != Task::binary && model.task != Task::multiclass) {
-    set_values(labels, model.coefficients.cols(), targets);
+    set_values(labels, std::max<Index>(1, model.coefficients.cols()), targets);
     return targets;
   }
   targets.codes.reserve(labels.size());

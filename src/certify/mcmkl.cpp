@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From [ZienOng2007]. With α the model's coefficients (N × M), β its weights, b its biases and α̂ its dual
+// point:
+//
+//   scores  s_iu = Σ_k β_k Σ_jv α_jv K_k(x_i, x_j) L_k(v, u) + b_u          (1), (10), (12)
+//   primal  ½ Σ_k β_k ‖w_k(α)‖² + Σ_i C_i loss(s_iy_i − max_{u≠y_i} s_iu)    (4) with v_k = β_k w_k
+//   dual    Σ_i α̂_iy_i − ½ max_k ‖w_k(α̂)‖²                                   minus (9)
+//   ‖w_k(α)‖² = Σ_ij K_k(x_i, x_j) Σ_uv α_iu α_jv L_k(u, v)
+//
+// loss(m) = max(0, 1 − m), or its square; then the dual loses Σ_i α̂_iy_i²/(4C_i) (Theorem 1 with ℓ* of the
+// square) and has no upper bound. Any β on the simplex and any α̂ in the polytope give dual ≤ optimum ≤ primal.
+#include "certify/mcmkl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kloom/error.h"
+
+namespace kloom::certify_detail {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct Problem {
+  std::vector<int> y;
+  Index classes = 0;
+  std::vector<Matrix> l;  // kernels on classes
+  Matrix beta;            // J × P
+  Matrix alpha;           // N × M
+  Vector b;
+};
+
+Problem problem_of(const Targets& targets, const Model& model) {
+  const McmklPart& part = *model.mcmkl;
+  Problem p;
+  p.y = targets.codes;
+  p.classes = static_cast<Index>(model.classes.size());
+  if (part.class_kernels.empty()) {
+    Matrix identity(p.classes, p.classes);
+    for (Index u = 0; u < p.classes; ++u) identity(u, u) = 1.0;
+    p.l.push_back(identity);
+    p.beta = model.weights.values;
+  } else {
+    for (Index j = 0; j < part.class_weights.rows(); ++j) {
+      Matrix one(p.classes, p.classes);
+      for (Index v = 0; v < p.classes; ++v) {
+        for (Index u = 0; u < p.classes; ++u) one(u, v) = part.class_kernels(u, j * p.classes + v);
+      }
+      p.l.push_back(one);
+    }
+    p.beta = part.class_weights;
+  }
+  if (model.task == Task::binary) {
+    // One score, that of class 1 less that of class 0: both classes have half of it.
+    p.alpha = Matrix(model.coefficients.rows(), 2);
+    for (Index i = 0; i < p.alpha.rows(); ++i) {
+      p.alpha(i, 0) = -0.5 * model.coefficients(i, 0);
+      p.alpha(i, 1) = 0.5 * model.coefficients(i, 0);
+    }
+    p.b = {-0.5 * model.bias[0], 0.5 * model.bias[0]};
+  } else {
+    p.alpha = model.coefficients;
+    p.b = model.bias;
+  }
+  return p;
+}
+
+// Σ_uv L(u,v) Σ_ij α_iu K(x_i, x_j) α_jv, with `own` = K α.
+double squared_norm(const Matrix& l, const Matrix& alpha, ConstMatrixView own) {
+  double sum = 0.0;
+  for (Index v = 0; v < l.cols(); ++v) {
+    for (Index u = 0; u < l.rows(); ++u) {
+      if (l(u, v) == 0.0) continue;
+      double between = 0.0;
+      for (Index i = 0; i < own.rows; ++i) between += alpha(i, u) * own(i, v);
+      sum += l(u, v) * between;
+    }
+  }
+  return sum;
+}
+
+void add_scores(const Matrix& l, double weight, ConstMatrixView own, Matrix& scores) {
+  for (Index v = 0; v < l.rows(); ++v) {
+    for (Index u = 0; u < l.cols(); ++u) {
+      if (weight * l(v, u) == 0.0) continue;
+      for (Index i = 0; i < own.rows; ++i) scores(i, u) += weight * l(v, u) * own(i, v);
+    }
+  }
+}
+
+// w_k's norms and, if asked, the scores Σ_k β_k K_k α L_k, from one pass over the bank.
+Matrix squared_norms(const KernelBank& bank, const Problem& p, const Matrix& alpha, Matrix* scores) {
+  const Matrix applied = bank.apply(alpha.view());
+  const Index n = bank.rows();
+  Matrix norms(p.beta.rows(), bank.kernels());
+  for (Index k = 0; k < bank.kernels(); ++k) {
+    const ConstMatrixView own{applied.data() + k * n, n, p.classes, applied.rows()};
+    for (Index j = 0; j < p.beta.rows(); ++j) {
+      norms(j, k) = squared_norm(p.l[at(j)], alpha, own);
+      if (scores != nullptr) add_scores(p.l[at(j)], p.beta(j, k), own, *scores);
+    }
+  }
+  return norms;
+}
+
+double loss(const Problem& p, const McmklPart& part, const Matrix& scores) {
+  double sum = 0.0;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const Index y = p.y[at(i)];
+    double highest = -std::numeric_limits<double>::infinity();
+    for (Index u = 0; u < p.classes; ++u) {
+      if (u != y) highest = std::max(highest, scores(i, u) + p.b[at(u)]);
+    }
+    const double violation = std::max(0.0, 1.0 - (scores(i, y) + p.b[at(y)] - highest));
+    sum += part.box[at(i)] * (part.squared ? violation * violation : violation);
+  }
+  return sum;
+}
+
+// How far α̂ is from the polytope and β from the simplex, relative to their sizes.
+double infeasibility(const Problem& p, const McmklPart& part) {
+  double size = 0.0;
+  double outside = 0.0;
+  Vector class_sums(at(p.classes));
+  for (Index i = 0; i < part.dual.rows(); ++i) {
+    double sample_sum = 0.0;
+    for (Index u = 0; u < p.classes; ++u) {
+      const double a = part.dual(i, u);
+      size += std::abs(a);
+      sample_sum += a;
+      class_sums[at(u)] += a;
+      if (u != p.y[at(i)]) {
+        outside = std::max(outside, a);
+      } else {
+        const bool bounded = !part.squared || part.box[at(i)] == 0.0;
+        outside = std::max({outside, -a, bounded ? a - part.box[at(i)] : 0.0});
+      }
+    }
+    outside = std::max(outside, std::abs(sample_sum));
+  }
+  for (double sum : class_sums) outside = std::max(outside, part.bias ? std::abs(sum) : 0.0);
+  double weights = 0.0;
+  double negative = 0.0;
+  for (double value : p.beta.values()) {
+    weights += value;
+    negative = std::max(negative, -value);
+  }
+  double unwanted = 0.0;
+  for (double b : p.b) unwanted = std::max(unwanted, part.bias ? 0.0 : std::abs(b));
+  return std::max({outside / std::max(size, 1e-300), std::abs(weights - 1.0), negative, unwanted});
+}
+
+}  // namespace
+
+Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const McmklPart& part = *model.mcmkl;
+  const Problem p = problem_of(targets, model);
+  Matrix scores(bank.rows(), p.classes);
+  const Matrix norms = squared_norms(bank, p, p.alpha, &scores);
+  double primal = loss(p, part, scores);
+  for (Index k = 0; k < norms.cols(); ++k) {
+    for (Index j = 0; j < norms.rows(); ++j) primal += 0.5 * p.beta(j, k) * norms(j, k);
+  }
+  const Matrix dual_norms = squared_norms(bank, p, part.dual, nullptr);
+  double dual = -0.5 * *std::ranges::max_element(dual_norms.values());
+  for (Index i = 0; i < bank.rows(); ++i) {
+    const double own = part.dual(i, p.y[at(i)]);
+    dual += own;
+    if (part.squared && part.box[at(i)] > 0.0) dual -= own * own / (4.0 * part.box[at(i)]);
+  }
+  const double gap = (primal - dual) / std::max(std::abs(primal), 1e-300);
+  const double infeasible = infeasibility(p, part);
+  Certificate certificate;
+  // Sums of N products round by about N·eps; a coefficient outside its bounds by more than that is a fault.
+  certificate.proof = infeasible <= 1e-9 && std::isfinite(gap);
+  certificate.items = {
+      {"primal objective", primal, "regulariser plus loss, of all classes together"},
+      {"dual objective", dual, "a lower bound on the best primal objective"},
+      {"duality gap", gap, "relative"},
+      {"infeasibility", infeasible, "of dual point and kernel weights, relative to their size"},
+  };
+  certificate.verdict = certificate.proof
+                            ? fmt::format(
+                                  "No kernel weights and coefficients can have an objective more than {:.1e} "
+                                  "(relative) below this model's.",
+                                  gap)
+                            : "Dual point or kernel weights are not feasible, so the gap proves nothing.";
+  return certificate;
+}
+
+}  // namespace kloom::certify_detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The multiclass part of a model file: back to the bit, refused where it breaks a rule, refused where it is
+// damaged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kloom/error.h"
+#include "kloom/model.h"
+#include "support/corpus.h"
+#include "support/files.h"
+#include "support/problems.h"
+
+namespace kloom {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+
+// 4 samples, 3 classes, 2 kernels, 2 kernels on classes.
+Model sound_model() {
+  Model model;
+  model.method = "mcmkl";
+  model.task = Task::multiclass;
+  model.classes = {"a", "b", "c"};
+  model.kernel_names = {"k", "l"};
+  model.weights.values = test::normal_matrix(1, 2, 1);
+  model.coefficients = test::normal_matrix(4, 3, 2);
+  model.bias = {1.0, 2.0, 3.0};
+  model.mcmkl = McmklPart{};
+  model.mcmkl->squared = true;
+  model.mcmkl->bias = false;
+  model.mcmkl->box = {1.0, 2.0, 3.0, 4.0};
+  model.mcmkl->dual = test::normal_matrix(4, 3, 3);
+  model.mcmkl->class_kernels = test::normal_matrix(3, 6, 4);
+  model.mcmkl->class_weights = test::normal_matrix(2, 2, 5);
+  return model;
+}
+
+bool same(const Model& a, const Model& b) {
+  const McmklPart& x = *a.mcmkl;
+  const McmklPart& y = *b.mcmkl;
+  return a.coefficients == b.coefficients && x.squared == y.squared && x.bias == y.bias && x.box == y.box &&
+         x.dual == y.dual && x.class_kernels == y.class_kernels && x.class_weights == y.class_weights;
+}
+
+TEST(McmklFile, ComesBackToTheBit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  Model model = sound_model();
+  save_model(model, path);
+  EXPECT_EQ(model_file_bytes(model), read_bytes(path).size());
+  EXPECT_TRUE(same(model, load_model(path)));
+  model.mcmkl->class_kernels = model.mcmkl->class_weights = Matrix();
+  save_model(model, path);
+  EXPECT_TRUE(same(model, load_model(path)));
+}
+
+TEST(McmklFile, DamageAtEveryByteIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  const Model model = sound_model();
+  save_model(model, path);
+  const auto count = testing::damage_everywhere(read_bytes(path), path, load_model,
+                                                [&](const Model& loaded) { return same(loaded, model); });
+  EXPECT_EQ(count.refused, count.tried);
+}
+
+TEST(McmklFile, PartsThatBreakARuleAreNotSaved) {
+  const TemporaryFolder folder;
+  const auto refused = [&](auto change) {
+    Model model = sound_model();
+    change(model);
+    try {
+      save_model(model, folder.file("m.kloom"));
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused([](Model&) {}), "accepted");
+  EXPECT_THAT(refused([](Model& m) { m.mcmkl->box.pop_back(); }), HasSubstr("prices"));
+  EXPECT_THAT(refused([](Model& m) { m.mcmkl->dual = Matrix(4, 2); }), HasSubstr("dual"));
+  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_kernels = Matrix(3, 5); }),
+              HasSubstr("kernels on classes"));
+  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_kernels = Matrix(2, 6); }),
+              HasSubstr("kernels on classes"));
+  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_weights = Matrix(3, 2); }), HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_weights = Matrix(); }), HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) {
+                m.weights.shape = KernelWeights::Shape::per_class;
+                m.weights.values = Matrix(3, 2);
+              }),
+              HasSubstr("share"));
+  EXPECT_THAT(refused([](Model& m) {
+                m.task = Task::multi_regression;
+                m.classes.clear();
+              }),
+              HasSubstr("classes"));
+}
+
+}  // namespace
+}  // namespace kloom
