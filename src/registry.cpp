@@ -9,6 +9,7 @@
 #include "kloom/learner.h"
 #include "learners/bemkl.h"
 #include "learners/margin.h"
+#include "learners/mklda.h"
 
 namespace kloom {
 
@@ -19,6 +20,7 @@ std::span<const Learner> all_learners() {
       learners::margin_learner(learners::MarginMethod::simplemkl),
       learners::margin_learner(learners::MarginMethod::uniform),
       learners::margin_learner(learners::MarginMethod::single),
+      learners::mklda_learner(),
   };
   return all;
 }

@@ -59,6 +59,23 @@ struct MarginPart {
   Matrix platt;                 // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
 };
 
+// What stochastic methods add: the problem whose minimum they look for, and where an average of several solutions
+// predicts, those solutions.
+struct StochasticPart {
+  // One solution: kernel weights (1 × P, or outputs × P) and coefficients (N × outputs).
+  struct Term {
+    Matrix weights;
+    Matrix coefficients;
+  };
+  // Where not empty, the score is the sum of these (plus bias); the model's own weights and coefficients are then the
+  // mean weights and the sum of the coefficients, for people to look at.
+  std::vector<Term> terms;
+  Matrix penalties;        // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
+  double lambda = 0.0;     // UFO-MKL
+  double alpha = 0.0;
+  double norm = 0.0;       // its p
+};
+
 struct Model {
   std::string method;
   Task task = Task::binary;
@@ -72,6 +89,7 @@ struct Model {
   Vector bias;                      // M
   std::optional<BemklPosterior> bemkl;
   std::optional<MarginPart> margin;
+  std::optional<StochasticPart> stochastic;
   std::optional<Recipe> recipe;     // absent: the caller supplies banks
 };
 

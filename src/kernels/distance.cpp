@@ -167,6 +167,15 @@ PackedSamples PackedSamples::from_columns(ConstMatrixView samples) {
   return packed;
 }
 
+PackedSamples::PackedSamples(const PackedSamples& from, std::span<const Index> chosen)
+    : PackedSamples(static_cast<Index>(chosen.size()), from.features()) {
+  for (Index i = 0; i < samples_; ++i) {
+    const double* source = from.sample(chosen[static_cast<std::size_t>(i)]);
+    double* target = values_.data() + (i / block) * block * features_ + i % block;
+    for (Index d = 0; d < features_; ++d) target[d * block] = source[d * block];
+  }
+}
+
 void pair_sums_with(InstructionSet instructions, PairSum sum, const PairBlock& task) {
   switch (sum) {
     case PairSum::dot:

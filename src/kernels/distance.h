@@ -33,6 +33,8 @@ class PackedSamples {
   PackedSamples(ConstMatrixView samples, std::span<const Index> features);
   // All of a D × N matrix: one sample per column.
   static PackedSamples from_columns(ConstMatrixView samples);
+  // Some samples of another pack, in the given order.
+  PackedSamples(const PackedSamples& from, std::span<const Index> chosen);
 
   [[nodiscard]] Index samples() const { return samples_; }
   [[nodiscard]] Index features() const { return features_; }

@@ -116,6 +116,34 @@ MarginPart load_margin(const json& document, data::TensorReader& tensors) {
   return margin;
 }
 
+json save_stochastic(const StochasticPart& part, data::SectionList& sections) {
+  sections.vector("stochastic", {part.lambda, part.alpha, part.norm});
+  if (!part.penalties.empty()) sections.matrix("stochastic.penalties", part.penalties);
+  for (std::size_t i = 0; i < part.terms.size(); ++i) {
+    sections.matrix(fmt::format("stochastic.weights.{}", i), part.terms[i].weights);
+    sections.matrix(fmt::format("stochastic.coefficients.{}", i), part.terms[i].coefficients);
+  }
+  return {{"terms", part.terms.size()}};
+}
+
+StochasticPart load_stochastic(const json& document, data::TensorReader& tensors) {
+  Fields fields(document, tensors.container().source(), "the stochastic part");
+  StochasticPart part;
+  const Vector values = tensors.vector("stochastic");
+  if (values.size() != 3) tensors.container().damaged("'stochastic' does not have three numbers");
+  part.lambda = values[0];
+  part.alpha = values[1];
+  part.norm = values[2];
+  if (tensors.has("stochastic.penalties")) part.penalties = tensors.matrix("stochastic.penalties");
+  const Index terms = fields.index("terms");
+  for (Index i = 0; i < terms; ++i) {
+    part.terms.push_back({tensors.matrix(fmt::format("stochastic.weights.{}", i)),
+                          tensors.matrix(fmt::format("stochastic.coefficients.{}", i))});
+  }
+  fields.finish();
+  return part;
+}
+
 // Fills `sections` and returns the plan of the file. `model` must outlive `sections`.
 data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) {
   json document;
@@ -134,6 +162,7 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   sections.vector("bias", model.bias);
   if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
   if (model.margin) document["margin"] = save_margin(*model.margin, sections);
+  if (model.stochastic) document["stochastic"] = save_stochastic(*model.stochastic, sections);
   if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
   sections.text("document", document.dump());
 
@@ -209,6 +238,17 @@ std::string margin_trouble(const MarginPart& margin, Index samples, Index output
   return {};
 }
 
+std::string stochastic_trouble(const StochasticPart& part, Index samples, Index kernels, Index outputs) {
+  for (const auto& term : part.terms) {
+    if (!is_shape(term.weights, outputs, kernels)) return "the kernel weights of a solution have the wrong shape";
+    if (!is_shape(term.coefficients, samples, outputs)) return "the coefficients of a solution have the wrong shape";
+  }
+  const Index classes = outputs == 1 ? 2 : outputs;
+  if (!part.penalties.empty() && !is_shape(part.penalties, std::ssize(part.terms) * classes, kernels))
+    return "the penalties have the wrong shape";
+  return {};
+}
+
 }  // namespace
 
 std::string model_trouble(const Model& model) {
@@ -224,6 +264,8 @@ std::string model_trouble(const Model& model) {
   if (trouble.empty() && model.bemkl) trouble = bemkl_trouble(*model.bemkl, samples, kernels);
   if (trouble.empty() && model.margin)
     trouble = margin_trouble(*model.margin, samples, outputs, static_cast<Index>(model.classes.size()));
+  if (trouble.empty() && model.stochastic)
+    trouble = stochastic_trouble(*model.stochastic, samples, kernels, outputs);
   if (trouble.empty() && model.recipe) {
     if (static_cast<Index>(model.recipe->terms.size()) != kernels)
       return "recipe and model have different kernels";
@@ -267,6 +309,7 @@ Model read_model(const data::Container& container) {
   if (const json* bemkl = fields.find("bemkl"))
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
   if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
+  if (const json* stochastic = fields.find("stochastic")) model.stochastic = load_stochastic(*stochastic, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();
   tensors.finish();

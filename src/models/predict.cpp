@@ -76,6 +76,41 @@ std::vector<int> codes_of(const Matrix& scores) {
   return codes;
 }
 
+bool has_terms(const Model& model) {
+  return model.stochastic && !model.stochastic->terms.empty();
+}
+
+// A sum of several solutions, each a combination of kernels of its own: read by combination, so that the number of
+// kernels costs nothing where the bank knows how.
+Predictions predict_terms(const Model& model, const KernelBank& bank, const PredictOptions& options) {
+  const Index outputs = model.coefficients.cols();
+  Predictions result;
+  result.scores = Matrix(bank.rows(), outputs);
+  std::vector<Index> rows(static_cast<std::size_t>(bank.rows()));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  std::vector<Index> cols(static_cast<std::size_t>(bank.cols()));
+  std::iota(cols.begin(), cols.end(), Index{0});
+  if (options.contributions) result.contributions.assign(static_cast<std::size_t>(outputs), Matrix(bank.rows(), bank.kernels()));
+  for (Index k = 0; k < outputs; ++k)
+    std::ranges::fill(result.scores.column(k), model.bias[static_cast<std::size_t>(k)]);
+  for (const StochasticPart::Term& term : model.stochastic->terms) {
+    Matrix weights(bank.kernels(), outputs);
+    for (Index k = 0; k < outputs; ++k) {
+      for (Index p = 0; p < bank.kernels(); ++p) weights(p, k) = term.weights(k, p);
+    }
+    bank.combination(weights.view(), 0)->add_scores(rows, cols, term.coefficients.view(), result.scores.view());
+    if (!options.contributions) continue;
+    const Matrix applied = bank.apply_chosen(rows, cols, term.coefficients.view());
+    for (Index k = 0; k < outputs; ++k) {
+      const Matrix part = contributions_of(outputs_of(applied, k, bank.rows(), bank.kernels()),
+                                           {weights.column(k).begin(), weights.column(k).end()});
+      algebra::axpy(1.0, part.values(), result.contributions[static_cast<std::size_t>(k)].values());
+    }
+  }
+  if (!model.classes.empty()) result.codes = codes_of(result.scores);
+  return result;
+}
+
 void append(Matrix& all, const Matrix& part, Range rows, Index total) {
   if (part.empty()) return;
   if (all.empty()) all = Matrix(total, part.cols());
@@ -105,6 +140,7 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   Predictions result;
   result.scores = Matrix(bank.rows(), outputs_count);
   if (bank.rows() == 0) return result;
+  if (has_terms(model)) return predict_terms(model, bank, options);
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < outputs_count; ++c) {
     const Matrix outputs = outputs_of(applied, c, bank.rows(), bank.kernels());
@@ -178,6 +214,13 @@ Model reduced(const Model& model, const Needs& needed) {
   small.weights.values = selected(model.weights.values, all_of(model.weights.values.rows()), needed.kernels);
   small.weights.deviation = Matrix();
   small.coefficients = selected(model.coefficients, needed.samples, all_of(model.coefficients.cols()));
+  if (small.stochastic) {
+    for (auto& term : small.stochastic->terms) {
+      term.weights = selected(term.weights, all_of(term.weights.rows()), needed.kernels);
+      term.coefficients = selected(term.coefficients, needed.samples, all_of(term.coefficients.cols()));
+    }
+    small.stochastic->penalties = Matrix();
+  }
   small.kernel_names.clear();
   small.recipe->terms.clear();
   for (Index m : needed.kernels) {
