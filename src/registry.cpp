@@ -10,6 +10,7 @@
 #include "learners/bemkl.h"
 #include "learners/margin.h"
 #include "learners/mklda.h"
+#include "learners/ufomkl.h"
 
 namespace kloom {
 
@@ -21,6 +22,7 @@ std::span<const Learner> all_learners() {
       learners::margin_learner(learners::MarginMethod::uniform),
       learners::margin_learner(learners::MarginMethod::single),
       learners::mklda_learner(),
+      learners::ufo_learner(),
   };
   return all;
 }

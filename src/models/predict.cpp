@@ -76,8 +76,13 @@ std::vector<int> codes_of(const Matrix& scores) {
   return codes;
 }
 
-bool has_terms(const Model& model) {
-  return model.stochastic && !model.stochastic->terms.empty();
+// Weights of output k, one row for all or one row each.
+Matrix weights_by_kernel(const Matrix& weights, Index outputs) {
+  Matrix result(weights.cols(), outputs);
+  for (Index k = 0; k < outputs; ++k) {
+    for (Index p = 0; p < weights.cols(); ++p) result(p, k) = weights(weights.rows() == 1 ? 0 : k, p);
+  }
+  return result;
 }
 
 // A sum of several solutions, each a combination of kernels of its own: read by combination, so that the number of
@@ -93,18 +98,21 @@ Predictions predict_terms(const Model& model, const KernelBank& bank, const Pred
   if (options.contributions) result.contributions.assign(static_cast<std::size_t>(outputs), Matrix(bank.rows(), bank.kernels()));
   for (Index k = 0; k < outputs; ++k)
     std::ranges::fill(result.scores.column(k), model.bias[static_cast<std::size_t>(k)]);
-  for (const StochasticPart::Term& term : model.stochastic->terms) {
-    Matrix weights(bank.kernels(), outputs);
-    for (Index k = 0; k < outputs; ++k) {
-      for (Index p = 0; p < bank.kernels(); ++p) weights(p, k) = term.weights(k, p);
+  const StochasticPart::Term whole{model.weights.values, model.coefficients};
+  const std::span<const StochasticPart::Term> several(model.stochastic->terms);
+  for (const auto& term : several.empty() ? std::span(&whole, 1) : several) {
+    const Matrix weights = weights_by_kernel(term.weights, outputs);
+    if (!options.contributions) {
+      bank.combination(weights.view(), 0)->add_scores(rows, cols, term.coefficients.view(), result.scores.view());
+      continue;
     }
-    bank.combination(weights.view(), 0)->add_scores(rows, cols, term.coefficients.view(), result.scores.view());
-    if (!options.contributions) continue;
     const Matrix applied = bank.apply_chosen(rows, cols, term.coefficients.view());
     for (Index k = 0; k < outputs; ++k) {
       const Matrix part = contributions_of(outputs_of(applied, k, bank.rows(), bank.kernels()),
                                            {weights.column(k).begin(), weights.column(k).end()});
       algebra::axpy(1.0, part.values(), result.contributions[static_cast<std::size_t>(k)].values());
+      // The scores are the sums of what is shown, to the last digit.
+      for (Index p = 0; p < part.cols(); ++p) algebra::axpy(1.0, part.column(p), result.scores.column(k));
     }
   }
   if (!model.classes.empty()) result.codes = codes_of(result.scores);
@@ -140,7 +148,7 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   Predictions result;
   result.scores = Matrix(bank.rows(), outputs_count);
   if (bank.rows() == 0) return result;
-  if (has_terms(model)) return predict_terms(model, bank, options);
+  if (model.stochastic) return predict_terms(model, bank, options);
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < outputs_count; ++c) {
     const Matrix outputs = outputs_of(applied, c, bank.rows(), bank.kernels());
