@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,9 @@ class ComputedBank final : public KernelBank {
   };
   class Builder;
 
-  [[nodiscard]] std::vector<ExponentialFamily> families() const;
+  // Made once; the bank is read by several threads.
+  [[nodiscard]] const std::vector<ExponentialFamily>& families() const;
+  [[nodiscard]] std::vector<ExponentialFamily> make_families() const;
   [[nodiscard]] std::vector<Job> jobs(Range kernels) const;
   void run_block(const Job& job, Range block, const Output& output, double* scratch) const;
   void write_segment(Index term, Index row, Range cols, const double* base, double* values) const;
@@ -75,6 +78,8 @@ class ComputedBank final : public KernelBank {
   std::vector<std::size_t> source_of_;                      // per term
   std::vector<std::shared_ptr<const Factors>> factors_;     // per term; null if the term needs none
   std::size_t packed_bytes_ = 0;
+  mutable std::once_flag families_made_;
+  mutable std::shared_ptr<const std::vector<ExponentialFamily>> families_;
 };
 
 }  // namespace kloom::kernels

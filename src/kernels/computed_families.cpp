@@ -51,7 +51,14 @@ class MixedCombination final : public Combination {
 
 }  // namespace
 
-std::vector<ExponentialFamily> ComputedBank::families() const {
+const std::vector<ExponentialFamily>& ComputedBank::families() const {
+  std::call_once(families_made_, [this] {
+    families_ = std::make_shared<const std::vector<ExponentialFamily>>(make_families());
+  });
+  return *families_;
+}
+
+std::vector<ExponentialFamily> ComputedBank::make_families() const {
   std::vector<ExponentialFamily> result;
   for (std::size_t source = 0; source < sources_.size(); ++source) {
     std::vector<double> rates;

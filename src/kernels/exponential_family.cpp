@@ -258,11 +258,11 @@ Matrix family_apply(const std::vector<ExponentialFamily>& families, const Chosen
     const auto segments = static_cast<Index>(moments.segments.size());
     const auto count = static_cast<Index>(family.kernels.size());
     Matrix weights(4 * segments, count);
+    family.table.moment_weights(0, 0, weights.data());   // tables are made outside of parallel regions
 #pragma omp parallel for schedule(static)
     for (Index f = 0; f < count; ++f) {
       for (Index s = 0; s < segments; ++s)
-        family.table.moment_weights(moments.segments[at(s)], family.table.gammas()[at(f)],
-                                    weights.column(f).data() + 4 * s);
+        family.table.moment_weights(moments.segments[at(s)], f, weights.column(f).data() + 4 * s);
     }
     Matrix sums(n * c.cols, count);
     algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, moments.values.view(), weights.view(), 0.0,

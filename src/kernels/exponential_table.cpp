@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "algebra/blas.h"
 #include "base/clones.h"
 
 namespace kloom::kernels {
@@ -54,34 +55,46 @@ ExponentialTable::Place ExponentialTable::place(double t) const {
   return {segment, static_cast<double>(bits & kFractionMask) * 0x1p-46};
 }
 
-ExponentialTable::Ends ExponentialTable::ends(Index segment, double gamma) const {
-  const double left = from_top_bits(first_ + segment);
-  const double right = from_top_bits(first_ + segment + 1);
-  const double width = right - left;
-  const double f_left = exponential(-gamma * left);
-  const double f_right = exponential(-gamma * right);
-  return {f_left, f_right, -gamma * width * f_left, -gamma * width * f_right};
+double ExponentialTable::width(Index segment) const {
+  return from_top_bits(first_ + segment + 1) - from_top_bits(first_ + segment);
+}
+
+const Matrix& ExponentialTable::nodes() const {
+  std::call_once(nodes_->made, [this] {
+    const auto kernels = static_cast<Index>(gammas_.size());
+    Matrix values(segments_ + 1, kernels);
+#pragma omp parallel for schedule(static)
+    for (Index f = 0; f < kernels; ++f) {
+      const auto column = values.column(f);
+      for (Index s = 0; s <= segments_; ++s)
+        column[static_cast<std::size_t>(s)] =
+            exponential(-gammas_[static_cast<std::size_t>(f)] * from_top_bits(first_ + s));
+    }
+    nodes_->values = std::move(values);
+  });
+  return nodes_->values;
 }
 
 Vector ExponentialTable::combined(std::span<const double> w) const {
+  const auto kernels = static_cast<Index>(gammas_.size());
+  // Values Σ w e and slopes −Σ w γ e at all nodes in one product.
+  Matrix weights(kernels, 2);
+  for (Index f = 0; f < kernels; ++f) {
+    weights(f, 0) = w[static_cast<std::size_t>(f)];
+    weights(f, 1) = -weights(f, 0) * gammas_[static_cast<std::size_t>(f)];
+  }
+  Matrix sums(segments_ + 1, 2);
+  algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, nodes().view(), weights.view(), 0.0, sums.view());
   Vector coefficients(static_cast<std::size_t>(4 * segments_));
-#pragma omp parallel for schedule(static)
   for (Index s = 0; s < segments_; ++s) {
-    Ends sum{0.0, 0.0, 0.0, 0.0};
-    for (std::size_t f = 0; f < gammas_.size(); ++f) {
-      if (w[f] == 0.0) continue;
-      const Ends e = ends(s, gammas_[f]);
-      sum.left += w[f] * e.left;
-      sum.right += w[f] * e.right;
-      sum.left_slope += w[f] * e.left_slope;
-      sum.right_slope += w[f] * e.right_slope;
-    }
     double* c = coefficients.data() + 4 * s;
-    const double rise = sum.right - sum.left;
-    c[0] = sum.left;
-    c[1] = sum.left_slope;
-    c[2] = 3.0 * rise - 2.0 * sum.left_slope - sum.right_slope;
-    c[3] = -2.0 * rise + sum.left_slope + sum.right_slope;
+    const double rise = sums(s + 1, 0) - sums(s, 0);
+    const double left_slope = width(s) * sums(s, 1);
+    const double right_slope = width(s) * sums(s + 1, 1);
+    c[0] = sums(s, 0);
+    c[1] = left_slope;
+    c[2] = 3.0 * rise - 2.0 * left_slope - right_slope;
+    c[3] = -2.0 * rise + left_slope + right_slope;
   }
   return coefficients;
 }
@@ -142,13 +155,16 @@ double ExponentialTable::weighted_sum(const Vector& coefficients, const double* 
                          static_cast<Index>(chosen.size()));
 }
 
-void ExponentialTable::moment_weights(Index segment, double gamma, double* out) const {
-  const Ends e = ends(segment, gamma);
-  const double rise = e.right - e.left;
-  out[0] = e.left;
-  out[1] = e.left_slope;
-  out[2] = 3.0 * rise - 2.0 * e.left_slope - e.right_slope;
-  out[3] = -2.0 * rise + e.left_slope + e.right_slope;
+void ExponentialTable::moment_weights(Index segment, Index kernel, double* out) const {
+  const Matrix& values = nodes();
+  const double step = -gammas_[static_cast<std::size_t>(kernel)] * width(segment);
+  const double left = values(segment, kernel);
+  const double right = values(segment + 1, kernel);
+  const double rise = right - left;
+  out[0] = left;
+  out[1] = step * left;
+  out[2] = 3.0 * rise - step * (2.0 * left + right);
+  out[3] = -2.0 * rise + step * (left + right);
 }
 
 void ExponentialTable::add_pair(double t, double weight, double* moments) const {
@@ -162,20 +178,23 @@ void ExponentialTable::add_pair(double t, double weight, double* moments) const 
   m[3] += wuu * at.u;
 }
 
+// The moments of all segments as weights of the values and of the slopes at the nodes.
 Vector ExponentialTable::sums(const double* moments) const {
-  Vector result(gammas_.size());
-#pragma omp parallel for schedule(static)
-  for (std::size_t f = 0; f < gammas_.size(); ++f) {
-    double sum = 0.0;
-    for (Index s = 0; s < segments_; ++s) {
-      const double* m = moments + 4 * s;
-      if (m[0] == 0.0 && m[1] == 0.0 && m[2] == 0.0 && m[3] == 0.0) continue;
-      double weights[4];
-      moment_weights(s, gammas_[f], weights);
-      sum += m[0] * weights[0] + m[1] * weights[1] + m[2] * weights[2] + m[3] * weights[3];
-    }
-    result[f] = sum;
+  Matrix weights(segments_ + 1, 2);
+  for (Index s = 0; s < segments_; ++s) {
+    const double* m = moments + 4 * s;
+    weights(s, 0) += m[0] - 3.0 * m[2] + 2.0 * m[3];
+    weights(s + 1, 0) += 3.0 * m[2] - 2.0 * m[3];
+    weights(s, 1) += width(s) * (m[1] - 2.0 * m[2] + m[3]);
+    weights(s + 1, 1) += width(s) * (m[3] - m[2]);
   }
+  const auto kernels = static_cast<Index>(gammas_.size());
+  Matrix products(kernels, 2);
+  algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, nodes().view(), weights.view(), 0.0,
+                products.view());
+  Vector result(gammas_.size());
+  for (Index f = 0; f < kernels; ++f)
+    result[static_cast<std::size_t>(f)] = products(f, 0) - gammas_[static_cast<std::size_t>(f)] * products(f, 1);
   return result;
 }
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -38,19 +40,22 @@ class ExponentialTable {
   };
   [[nodiscard]] Place place(double t) const;
   // What a segment's moments are multiplied with: out[0 … 3] so that Σ_m out[m]·moment[m] is the kernel's part.
-  void moment_weights(Index segment, double gamma, double* out) const;
+  void moment_weights(Index segment, Index kernel, double* out) const;
   [[nodiscard]] const std::vector<double>& gammas() const { return gammas_; }
 
  private:
-  // Values and slopes (times width) of exp(−γ_f t) at the ends of a segment.
-  struct Ends {
-    double left, right, left_slope, right_slope;
+  // exp(−γ_f t) at the ends of all segments, (segments + 1) × F: made when first needed, shared by copies.
+  struct Nodes {
+    std::once_flag made;
+    Matrix values;
   };
-  [[nodiscard]] Ends ends(Index segment, double gamma) const;
+  [[nodiscard]] const Matrix& nodes() const;
+  [[nodiscard]] double width(Index segment) const;
 
   std::vector<double> gammas_;
   std::int64_t first_ = 0;  // top bits of the first segment's left end
   Index segments_ = 0;
+  std::shared_ptr<Nodes> nodes_ = std::make_shared<Nodes>();
 };
 
 }  // namespace kloom::kernels

@@ -76,6 +76,34 @@ std::vector<int> codes_of(const Matrix& scores) {
   return codes;
 }
 
+Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols) {
+  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
+  for (std::size_t j = 0; j < cols.size(); ++j) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      result(static_cast<Index>(i), static_cast<Index>(j)) = from(rows[i], cols[j]);
+    }
+  }
+  return result;
+}
+
+std::vector<Index> all_of(Index n) {
+  std::vector<Index> indices(static_cast<std::size_t>(n));
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+std::vector<Index> used_rows(const Matrix& coefficients) {
+  std::vector<Index> used;
+  for (Index n = 0; n < coefficients.rows(); ++n) {
+    for (Index k = 0; k < coefficients.cols(); ++k) {
+      if (coefficients(n, k) == 0.0) continue;
+      used.push_back(n);
+      break;
+    }
+  }
+  return used;
+}
+
 // Weights of output k, one row for all or one row each.
 Matrix weights_by_kernel(const Matrix& weights, Index outputs) {
   Matrix result(weights.cols(), outputs);
@@ -91,10 +119,7 @@ Predictions predict_terms(const Model& model, const KernelBank& bank, const Pred
   const Index outputs = model.coefficients.cols();
   Predictions result;
   result.scores = Matrix(bank.rows(), outputs);
-  std::vector<Index> rows(static_cast<std::size_t>(bank.rows()));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  std::vector<Index> cols(static_cast<std::size_t>(bank.cols()));
-  std::iota(cols.begin(), cols.end(), Index{0});
+  const std::vector<Index> rows = all_of(bank.rows());
   if (options.contributions) result.contributions.assign(static_cast<std::size_t>(outputs), Matrix(bank.rows(), bank.kernels()));
   for (Index k = 0; k < outputs; ++k)
     std::ranges::fill(result.scores.column(k), model.bias[static_cast<std::size_t>(k)]);
@@ -102,11 +127,13 @@ Predictions predict_terms(const Model& model, const KernelBank& bank, const Pred
   const std::span<const StochasticPart::Term> several(model.stochastic->terms);
   for (const auto& term : several.empty() ? std::span(&whole, 1) : several) {
     const Matrix weights = weights_by_kernel(term.weights, outputs);
+    const std::vector<Index> used = used_rows(term.coefficients);
+    const Matrix own = selected(term.coefficients, used, all_of(outputs));
     if (!options.contributions) {
-      bank.combination(weights.view(), 0)->add_scores(rows, cols, term.coefficients.view(), result.scores.view());
+      bank.combination(weights.view(), 0)->add_scores(rows, used, own.view(), result.scores.view());
       continue;
     }
-    const Matrix applied = bank.apply_chosen(rows, cols, term.coefficients.view());
+    const Matrix applied = bank.apply_chosen(rows, used, own.view());
     for (Index k = 0; k < outputs; ++k) {
       const Matrix part = contributions_of(outputs_of(applied, k, bank.rows(), bank.kernels()),
                                            {weights.column(k).begin(), weights.column(k).end()});
@@ -199,22 +226,6 @@ Needs needs(const Model& model) {
 }
 
 namespace {
-
-Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols) {
-  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
-  for (std::size_t j = 0; j < cols.size(); ++j) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      result(static_cast<Index>(i), static_cast<Index>(j)) = from(rows[i], cols[j]);
-    }
-  }
-  return result;
-}
-
-std::vector<Index> all_of(Index n) {
-  std::vector<Index> indices(static_cast<std::size_t>(n));
-  std::iota(indices.begin(), indices.end(), Index{0});
-  return indices;
-}
 
 // The model with nothing but what prediction needs: the same scores from fewer kernels and samples.
 Model reduced(const Model& model, const Needs& needed) {
