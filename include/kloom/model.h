@@ -76,6 +76,16 @@ struct StochasticPart {
   double norm = 0.0;       // its p
 };
 
+// What a learner from a stream needs to go on (stream.h); the rest of the model predicts without it.
+struct StreamPart {
+  Vector numbers;          // options, counters, strengths and the state of the random draws
+  Matrix counts;           // support vectors × classes
+  Matrix squares;          // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
+  Matrix inverse_lambda;   // M × P
+  Matrix segments;         // first support vector and number of classes of each segment
+  Matrix weights;          // of each segment and class, stacked: P kernel weights and their scale
+};
+
 struct Model {
   std::string method;
   Task task = Task::binary;
@@ -90,6 +100,7 @@ struct Model {
   std::optional<BemklPosterior> bemkl;
   std::optional<MarginPart> margin;
   std::optional<StochasticPart> stochastic;
+  std::optional<StreamPart> stream;
   std::optional<Recipe> recipe;     // absent: the caller supplies banks
 };
 

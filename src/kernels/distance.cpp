@@ -176,6 +176,12 @@ PackedSamples::PackedSamples(const PackedSamples& from, std::span<const Index> c
   }
 }
 
+void PackedSamples::append(std::span<const double> sample) {
+  if (samples_ % block == 0) values_.resize(values_.size() + static_cast<std::size_t>(block * features_), 0.0);
+  ++samples_;
+  for (Index d = 0; d < features_; ++d) set(samples_ - 1, d, sample[static_cast<std::size_t>(d)]);
+}
+
 void pair_sums_with(InstructionSet instructions, PairSum sum, const PairBlock& task) {
   switch (sum) {
     case PairSum::dot:

@@ -27,6 +27,8 @@ class Augmentation {
   void draw_auxiliaries(const Matrix& norms, solvers::Draws& draws);
   // γ (M × F) for n samples.
   [[nodiscard]] Matrix penalties(double n) const;
+  // The priors of the first draw, where a state is restored.
+  void set_original(const Priors& original) { original_ = original; }
 
   Priors priors;      // what α and β will be drawn from next
   double alpha = 1.0;

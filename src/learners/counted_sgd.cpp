@@ -94,8 +94,13 @@ Violation find_violation(std::span<const double> scores, int code, Index classes
     const double margin = code == 1 ? scores[0] : -scores[0];
     return {margin < 1.0, code, 1 - code};
   }
+  return find_class_violation(scores, code);
+}
+
+Violation find_class_violation(std::span<const double> scores, int code) {
+  if (scores.size() < 2) return {false, code, code};
   int near = code == 0 ? 1 : 0;
-  for (int m = near + 1; m < static_cast<int>(classes); ++m) {
+  for (int m = near + 1; m < static_cast<int>(scores.size()); ++m) {
     if (m != code && scores[static_cast<std::size_t>(m)] > scores[static_cast<std::size_t>(near)]) near = m;
   }
   const double loss =

@@ -39,6 +39,8 @@ struct Violation {
 };
 // `scores`: of one sample, one per output.
 [[nodiscard]] Violation find_violation(std::span<const double> scores, int code, Index classes);
+// The same with one score per class, however many classes there are; one class alone is never violated.
+[[nodiscard]] Violation find_class_violation(std::span<const double> scores, int code);
 // Calls change(output, step) for the outputs that a violation moves.
 template <typename Change>
 void apply_violation(const Violation& v, Index classes, double weight, Change change) {

@@ -144,6 +144,32 @@ StochasticPart load_stochastic(const json& document, data::TensorReader& tensors
   return part;
 }
 
+// The matrices of a stream's state by name.
+template <typename Part>
+auto stream_matrices(Part& part) {
+  return std::array<std::pair<const char*, decltype(&part.counts)>, 5>{{{"stream.counts", &part.counts},
+                                                                        {"stream.squares", &part.squares},
+                                                                        {"stream.inverse_lambda", &part.inverse_lambda},
+                                                                        {"stream.segments", &part.segments},
+                                                                        {"stream.weights", &part.weights}}};
+}
+
+json save_stream(const StreamPart& part, data::SectionList& sections) {
+  sections.vector("stream", part.numbers);
+  for (const auto& [name, matrix] : stream_matrices(part))
+    if (!matrix->empty()) sections.matrix(name, *matrix);
+  return json::object();
+}
+
+StreamPart load_stream(const json& document, data::TensorReader& tensors) {
+  Fields(document, tensors.container().source(), "the stream").finish();
+  StreamPart part;
+  part.numbers = tensors.vector("stream");
+  for (const auto& [name, matrix] : stream_matrices(part))
+    if (tensors.has(name)) *matrix = tensors.matrix(name);
+  return part;
+}
+
 // Fills `sections` and returns the plan of the file. `model` must outlive `sections`.
 data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) {
   json document;
@@ -163,6 +189,7 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
   if (model.margin) document["margin"] = save_margin(*model.margin, sections);
   if (model.stochastic) document["stochastic"] = save_stochastic(*model.stochastic, sections);
+  if (model.stream) document["stream"] = save_stream(*model.stream, sections);
   if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
   sections.text("document", document.dump());
 
@@ -310,6 +337,7 @@ Model read_model(const data::Container& container) {
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
   if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
   if (const json* stochastic = fields.find("stochastic")) model.stochastic = load_stochastic(*stochastic, tensors);
+  if (const json* stream = fields.find("stream")) model.stream = load_stream(*stream, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();
   tensors.finish();

@@ -240,6 +240,7 @@ Model reduced(const Model& model, const Needs& needed) {
     }
     small.stochastic->penalties = Matrix();
   }
+  small.stream.reset();
   small.kernel_names.clear();
   small.recipe->terms.clear();
   for (Index m : needed.kernels) {
