@@ -17,6 +17,7 @@
 #include "interrupt.h"
 #include "kloom/error.h"
 #include "kloom/stream.h"
+#include "model_text.h"
 #include "output_file.h"
 #include "session.h"
 #include "text.h"
@@ -219,7 +220,7 @@ class Stream {
     }
     const std::size_t classes = learner_->classes().size();
     const std::vector<std::string> answers = learner_->learn(data);
-    if (learner_->classes().size() > classes && learner_->samples() > options_.warm_up)
+    if (classes > 0 && learner_->classes().size() > classes)
       session_.console().note(fmt::format("new class '{}'", learner_->classes().back()));
     if (options_.predictions && !session_.console().json()) {
       std::string text;
