@@ -2,6 +2,7 @@
 //
 // kloom stream: samples from a pipe without end → predicted, then learned, one after the other.
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -123,6 +124,11 @@ class Lines {
   void refill() {
     text_.erase(0, start_);
     start_ = 0;
+    // A pipe that is silent must not keep Ctrl-C waiting.
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    while (!interrupted() && ::poll(&input, 1, 200) == 0) {
+    }
+    if (interrupted()) return;
     char buffer[1 << 16];
     const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
     if (got > 0) text_.append(buffer, static_cast<std::size_t>(got));
@@ -175,9 +181,7 @@ class Stream {
       first_samples_ = learner_->samples();
       return;
     }
-    // The header of a table is one line more; one sample fewer or more does not matter to the fit.
-    const Index wanted = (options_.warm_up + 1023) / 1024 * 1024;
-    const std::string text = lines_.take(options_.format == "svmlight" ? wanted : wanted + 1);
+    const std::string text = take_first((options_.warm_up + 1023) / 1024 * 1024);
     if (text.empty()) return;
     Dataset data = reader_.read(text, session_.context());
     RecipeOptions recipe;
@@ -188,17 +192,17 @@ class Stream {
     learn(data);
   }
 
-  // Reads the header with the first samples that are passed over.
+  // So many samples from the beginning of the input, after the header where there is one.
+  std::string take_first(Index samples) {
+    std::string text = lines_.take(1);
+    const Index taken = text.empty() || reader_.is_header(text) ? 0 : 1;
+    if (samples > taken) text += lines_.take(samples - taken);
+    return text;
+  }
+
   void skip(Index samples) {
-    const std::string text = lines_.take(samples + (options_.format == "svmlight" ? 0 : 1));
-    if (text.empty()) return;
-    const Dataset data = reader_.read(text, session_.context());
-    // Without a header the last line taken was a new sample.
-    if (data.samples > samples) {
-      std::vector<Index> rest;
-      for (Index i = samples; i < data.samples; ++i) rest.push_back(i);
-      learn(select_samples(data, rest));
-    }
+    const std::string text = take_first(samples);
+    if (!text.empty()) static_cast<void>(reader_.read(text, session_.context()));
   }
 
   void learn(const std::string& text) {

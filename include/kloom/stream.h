@@ -68,6 +68,8 @@ class StreamReader {
   enum class Format { automatic, csv, svmlight };
   StreamReader(Format format, std::string target);
 
+  // The line is the header of a table, where it is the first one.
+  [[nodiscard]] bool is_header(std::string_view first_line) const;
   // Throws InvalidArgument with line and value. The header is taken from the first piece.
   [[nodiscard]] Dataset read(std::string_view whole_lines, const Context& context);
   [[nodiscard]] Index lines() const { return lines_; }

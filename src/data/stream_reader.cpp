@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "data/csv.h"
 #include "data/names.h"
@@ -27,9 +28,12 @@ bool looks_like_svmlight(std::string_view line) {
 
 StreamReader::StreamReader(Format format, std::string target) : format_(format), target_(std::move(target)) {}
 
+bool StreamReader::is_header(std::string_view first) const {
+  return format_ == Format::csv || (format_ == Format::automatic && !looks_like_svmlight(first));
+}
+
 Dataset StreamReader::read(std::string_view text, const Context& context) {
-  if (format_ == Format::automatic)
-    format_ = looks_like_svmlight(first_line(text)) ? Format::svmlight : Format::csv;
+  if (format_ == Format::automatic) format_ = is_header(first_line(text)) ? Format::csv : Format::svmlight;
   const std::string source = lines_ == 0 ? "standard input" : fmt::format("standard input after line {}", lines_);
   const Index count = std::ranges::count(text, '\n') + (text.empty() || text.back() == '\n' ? 0 : 1);
   if (format_ == Format::svmlight) {
@@ -48,8 +52,13 @@ Dataset StreamReader::read(std::string_view text, const Context& context) {
     names_ = table.table->names;
     delimiter_ = options.delimiter;
     if (target_.empty()) {
-      const auto usual = std::ranges::find_if(names_, [](const std::string& n) { return data::is_target_name(n); });
-      if (usual != names_.end()) target_ = *usual;
+      std::vector<std::string> usual;
+      std::ranges::copy_if(names_, std::back_inserter(usual),
+                           [](const std::string& name) { return data::is_target_name(name); });
+      if (usual.size() > 1)
+        throw InvalidArgument(fmt::format("{}: several columns could be the target: {}. Name it (--target).", source,
+                                          data::list_some(usual)));
+      if (!usual.empty()) target_ = usual.front();
     }
     if (std::ranges::find(names_, target_) == names_.end()) {
       throw InvalidArgument(fmt::format("{}: there is no target column{}. Columns: {}. Name it (--target).", source,

@@ -25,7 +25,7 @@ def svmlight(rows):
 
 
 def csv(rows):
-    return "x,y,z,label\n" + "".join(",".join(map(repr, x)) + f",{label}\n" for x, label in rows)
+    return "p,q,r,label\n" + "".join(",".join(map(repr, x)) + f",{label}\n" for x, label in rows)
 
 
 def test_learns_and_reports(kloom, tmp_path):
@@ -110,4 +110,5 @@ def test_refuses_with_a_sentence(kloom):
     kloom("stream", *KERNELS, "--resume", code=MISTAKE, input=b"")
     kloom("stream", "--kernels", "linear", code=MISTAKE, input=svmlight(samples(50)).encode())
     kloom("stream", *KERNELS, "--resume", "-o", "none.kloom", code=MISTAKE, input=b"a 1:1\n")
+    assert "several columns" in kloom("stream", *KERNELS, code=MISTAKE, input=b"x,y,label\n1,2,a\n").sentence()
     assert "target" in kloom("stream", *KERNELS, code=MISTAKE, input=b"x,z\n1,2\n").sentence()
