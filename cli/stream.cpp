@@ -53,10 +53,12 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(input)
       ->check(CLI::IsMember({"automatic", "csv", "svmlight"}))
       ->type_name("KIND");
-  app.add_option("--target", o.dataset.target, "Target column of a CSV stream (default: label, target, class or y)")
+  app.add_option("--target", o.dataset.target,
+                 "Target column of a CSV stream (default: label, target, class or y)")
       ->group(input)
       ->type_name("COLUMN");
-  app.add_option("--warm-up", o.warm_up, "Samples on which features are standardised and kernels fitted (default 1024)")
+  app.add_option("--warm-up", o.warm_up,
+                 "Samples on which features are standardised and kernels fitted (default 1024)")
       ->group(input)
       ->check(CLI::Range(Index{1}, Index{1000000}));
   const std::string method = "Method";
@@ -64,14 +66,18 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(method)
       ->check(CLI::IsMember({"mkl-dao", "ufo-mkl"}))
       ->type_name("NAME");
-  app.add_option("--kernels", o.kernels, "rbf and laplacian families (default \"rbf(gamma=2^-15..2^15, count=300)\")")
+  app.add_option("--kernels", o.kernels,
+                 "rbf and laplacian families (default \"rbf(gamma=2^-15..2^15, count=300)\")")
       ->group(method)
       ->type_name("SPEC");
-  app.add_flag("--literal", o.stream.literal, "mkl-dao as published: support vectors keep the weights of their time")
+  app.add_flag("--literal", o.stream.literal,
+               "mkl-dao as published: support vectors keep the weights of their time")
       ->group(method);
-  app.add_option("--dt-update", o.stream.dt_update, "mkl-dao: samples between draws of the penalties (default 200)")
+  app.add_option("--dt-update", o.stream.dt_update,
+                 "mkl-dao: samples between draws of the penalties (default 200)")
       ->group(method);
-  app.add_option("--budget", o.stream.budget, "Keep at most so many support vectors (default 0: all)")->group(method);
+  app.add_option("--budget", o.stream.budget, "Keep at most so many support vectors (default 0: all)")
+      ->group(method);
   app.add_option("--lambda", o.stream.lambda, "ufo-mkl: strength of the squared norm")->group(method);
   app.add_option("--alpha", o.stream.alpha, "ufo-mkl: price of a kernel")->group(method);
   const std::string output = "Output";
@@ -85,9 +91,11 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(output)
       ->check(CLI::PositiveNumber);
   app.add_flag("--resume", o.resume, "Go on from the checkpoint in the output file")->group(output);
-  app.add_flag("--skip-seen", o.skip_seen, "With --resume: the input begins anew, pass over what was already learned")
+  app.add_flag("--skip-seen", o.skip_seen,
+               "With --resume: the input begins anew, pass over what was already learned")
       ->group(output);
-  app.add_flag("--predictions", o.predictions, "Write the class predicted for each sample, one line each")->group(output);
+  app.add_flag("--predictions", o.predictions, "Write the class predicted for each sample, one line each")
+      ->group(output);
 }
 
 // Blank lines and comments hold no sample.
@@ -175,8 +183,8 @@ class Stream {
       learner_.emplace(load_model(options_.output), session_.context());
       saved_ = reported_ = learner_->samples();
       right_before_ = learner_->right();
-      session_.console().note(fmt::format("going on after {} samples with {} support vectors", learner_->lines(),
-                                          learner_->support_vectors()));
+      session_.console().note(fmt::format("going on after {} samples with {} support vectors",
+                                          learner_->lines(), learner_->support_vectors()));
       if (options_.skip_seen) skip(learner_->lines());
       first_samples_ = learner_->samples();
       return;
@@ -238,11 +246,12 @@ class Stream {
   void report() {
     const auto n = static_cast<double>(learner_->samples());
     const auto lately = static_cast<double>(learner_->samples() - reported_);
-    session_.console().note(fmt::format(
-        "{} samples: accuracy before learning {:.4f}, {:.4f} over the last {:.0f}; {} support vectors; {:.0f} samples/s",
-        learner_->samples(), static_cast<double>(learner_->right()) / n,
-        static_cast<double>(learner_->right() - right_before_) / lately, lately, learner_->support_vectors(),
-        rate()));
+    session_.console().note(
+        fmt::format("{} samples: accuracy before learning {:.4f}, {:.4f} over the last {:.0f}; {} support "
+                    "vectors; {:.0f} samples/s",
+                    learner_->samples(), static_cast<double>(learner_->right()) / n,
+                    static_cast<double>(learner_->right() - right_before_) / lately, lately,
+                    learner_->support_vectors(), rate()));
     reported_ = learner_->samples();
     right_before_ = learner_->right();
   }
@@ -259,10 +268,9 @@ class Stream {
   int finish() {
     const bool stopped = interrupted();
     if (!options_.output.empty()) checkpoint();
-    const double accuracy =
-        learner_->samples() > 0
-            ? static_cast<double>(learner_->right()) / static_cast<double>(learner_->samples())
-            : 0.0;
+    const double accuracy = learner_->samples() > 0 ? static_cast<double>(learner_->right()) /
+                                                          static_cast<double>(learner_->samples())
+                                                    : 0.0;
     const nlohmann::ordered_json json = {{"command", "stream"},
                                          {"method", options_.stream.method},
                                          {"samples", learner_->samples()},
@@ -276,8 +284,10 @@ class Stream {
                                          {"interrupted", stopped}};
     session_.console().json_result(dump(json));
     const std::string text = fmt::format(
-        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; {:.1f} s, {:.0f} samples/s\n",
-        learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(), seconds(), rate());
+        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; {:.1f} s, {:.0f} "
+        "samples/s\n",
+        learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(), seconds(),
+        rate());
     if (options_.predictions) {
       session_.console().note(text.substr(0, text.size() - 1));
     } else {
@@ -312,10 +322,11 @@ int run(const StreamCommandOptions& options) {
 
 int run_stream(const Arguments& arguments) {
   StreamCommandOptions options;
-  CommandLine line("stream",
-                   "Learns from standard input, sample by sample, for as long as it lasts. Every sample is predicted "
-                   "before it is learned; the accuracy of those predictions is reported as it goes.",
-                   kExamples);
+  CommandLine line(
+      "stream",
+      "Learns from standard input, sample by sample, for as long as it lasts. Every sample is predicted "
+      "before it is learned; the accuracy of those predictions is reported as it goes.",
+      kExamples);
   add_stream_options(line.app(), options);
   add_preprocessing_options(line.app(), options.dataset);
   add_common_options(line.app(), options.common);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs that repeat published experiments share: named data sets with their splits, the measures of the
-// papers, and means with standard errors.
+// What the programs that repeat published experiments share: named data sets with their splits, the measures of
+// the papers, and means with standard errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -43,7 +43,9 @@ inline Split random_split(const Dataset& data, Index train, unsigned seed) {
 
 struct Measures {
   double accuracy = 0.0, f_score = 0.0, precision = 0.0, recall = 0.0, specificity = 0.0;
-  [[nodiscard]] std::vector<double> values() const { return {accuracy, f_score, precision, recall, specificity}; }
+  [[nodiscard]] std::vector<double> values() const {
+    return {accuracy, f_score, precision, recall, specificity};
+  }
 };
 
 // In per cent; all but accuracy are means over the classes. A class that is never predicted has precision 0.

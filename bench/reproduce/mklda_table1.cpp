@@ -4,11 +4,12 @@
 //
 //   mklda-table1 FOLDER [data set, …] [--repeats N] [--method NAME] [--set option=value]
 //
-// 300 Gaussian widths, γ = 2^−15 … 2^15, features standardised on the training part. german: 800 of 1,000 at random;
-// mushrooms: 6,500 of 8,124; pendigits and shuttle: their own splits, where repeats differ in the seed alone; ijcnn1:
-// the public test part is not in the folder, so 80 % of the 49,990 training samples at random; protein: the 2,871
-// samples of its validation part, 80 % at random, 20 widths. The published header for pendigits (3 classes, 2,000 × 180)
-// describes another data set; its specificity fits ten classes. Measures but accuracy are means over the classes.
+// 300 Gaussian widths, γ = 2^−15 … 2^15, features standardised on the training part. german: 800 of 1,000 at
+// random; mushrooms: 6,500 of 8,124; pendigits and shuttle: their own splits, where repeats differ in the seed
+// alone; ijcnn1: the public test part is not in the folder, so 80 % of the 49,990 training samples at random;
+// protein: the 2,871 samples of its validation part, 80 % at random, 20 widths. The published header for
+// pendigits (3 classes, 2,000 × 180) describes another data set; its specificity fits ten classes. Measures but
+// accuracy are means over the classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,30 +38,54 @@ struct Published {
 struct Case {
   const char* name;
   const char* train;
-  const char* test;    // null: random split
-  double part;         // samples, or a share below 1
+  const char* test;  // null: random split
+  double part;       // samples, or a share below 1
   int widths;
   std::vector<Published> published;
 };
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
-      {"german", "german.numer.csv.gz", nullptr, 800, 300,
+      {"german",
+       "german.numer.csv.gz",
+       nullptr,
+       800,
+       300,
        {{"mkl-da", 0.01, {75.10, 65.68, 73.72, 67.54, 67.54}},
         {"bemkl", 0.05, {77.00, 68.92, 71.46, 67.66, 67.66}},
         {"ufo-mkl", 0.41, {75.20, 66.47, 68.57, 65.65, 65.65}}}},
-      {"mushrooms", "mushrooms.libsvm.gz", nullptr, 6500, 300,
+      {"mushrooms",
+       "mushrooms.libsvm.gz",
+       nullptr,
+       6500,
+       300,
        {{"mkl-da", 0.06, {99.99, 99.99, 99.99, 99.99, 99.99}}, {"ufo-mkl", 3.33, {100, 100, 100, 100, 100}}}},
-      {"pendigits", "pendigits.train.csv.gz", "pendigits.test.csv.gz", 0, 300,
+      {"pendigits",
+       "pendigits.train.csv.gz",
+       "pendigits.test.csv.gz",
+       0,
+       300,
        {{"mkl-da", 1.96, {93.65, 92.96, 93.63, 93.06, 99.22}},
         {"ufo-mkl", 2134.26, {96.60, 96.62, 96.64, 96.65, 99.62}}}},
-      {"ijcnn1", "ijcnn1.train.libsvm.gz", nullptr, 0.8, 300,
+      {"ijcnn1",
+       "ijcnn1.train.libsvm.gz",
+       nullptr,
+       0.8,
+       300,
        {{"mkl-da", 16.59, {96.50, 88.59, 94.16, 84.50, 84.50}},
         {"ufo-mkl", 461.33, {96.86, 89.68, 95.97, 85.17, 85.17}}}},
-      {"shuttle", "shuttle.train.csv.gz", "shuttle.test.csv.gz", 0, 300,
+      {"shuttle",
+       "shuttle.train.csv.gz",
+       "shuttle.test.csv.gz",
+       0,
+       300,
        {{"mkl-da", 5.14, {99.73, 70.87, 79.54, 66.86, 99.86}},
         {"ufo-mkl", 424.11, {99.19, 67.50, 91.64, 62.56, 99.75}}}},
-      {"protein", "protein.val.libsvm.gz", nullptr, 0.8, 20,
+      {"protein",
+       "protein.val.libsvm.gz",
+       nullptr,
+       0.8,
+       20,
        {{"mkl-da", 6.36, {68.52, 52.00, 67.55, 54.13, 77.84}},
         {"ufo-mkl", 176.89, {53.00, 51.52, 40.68, 55.59, 75.82}}}},
       {"sonar", "sonar.csv.gz", nullptr, 0.8, 300, {}},
@@ -122,8 +147,8 @@ Outcome run(const Case& c, const Arguments& arguments, unsigned repeat) {
   Context context;
   context.seed = repeat;
   const Stopwatch watch;
-  Recipe recipe = Recipe::fit(split.train, parse_kernel_spec(fmt::format("rbf(gamma=2^-15..2^15, count={})", c.widths)),
-                              {}, context);
+  Recipe recipe = Recipe::fit(
+      split.train, parse_kernel_spec(fmt::format("rbf(gamma=2^-15..2^15, count={})", c.widths)), {}, context);
   BankRequest bank_request;
   bank_request.families = learner.wants_families;
   const auto bank = store_bank(recipe.training_bank(), bank_request, context);
@@ -135,7 +160,8 @@ Outcome run(const Case& c, const Arguments& arguments, unsigned repeat) {
   const Targets truth = targets_for(fit.model, split.test.labels);
   PredictOptions plain;
   plain.probabilities = false;
-  outcome.measures = measure(predict(fit.model, split.test, plain, context).codes, truth.codes, targets.classes.size());
+  outcome.measures =
+      measure(predict(fit.model, split.test, plain, context).codes, truth.codes, targets.classes.size());
   return outcome;
 }
 
@@ -168,13 +194,15 @@ int main(int argc, char** argv) {
   try {
     const Arguments arguments = parse(argc, argv);
     if (arguments.folder.empty()) {
-      fmt::print(stderr, "usage: mklda-table1 FOLDER [data set, ...] [--repeats N] [--method NAME] [--set option=value]\n");
+      fmt::print(
+          stderr,
+          "usage: mklda-table1 FOLDER [data set, ...] [--repeats N] [--method NAME] [--set option=value]\n");
       return 2;
     }
     cure_blas_core();
     fmt::print("{} repeats, mean ± standard error; {}\n", arguments.repeats, machine_info(false).processor);
-    fmt::print("{:<10} {:<16} {:<13} {:<13} {:<13} {:<13} {:<13}  {:<10}  {}\n", "data", "method", "accuracy", "F-score",
-               "precision", "recall", "specificity", "training", "samples kept");
+    fmt::print("{:<10} {:<16} {:<13} {:<13} {:<13} {:<13} {:<13}  {:<10}  {}\n", "data", "method", "accuracy",
+               "F-score", "precision", "recall", "specificity", "training", "samples kept");
     for (const Case& c : cases()) {
       const auto& names = arguments.names;
       if (!names.empty() && std::find(names.begin(), names.end(), c.name) == names.end()) continue;

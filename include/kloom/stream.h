@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Learning from a stream: samples come one after another, each is predicted first and learned then, and none but the
-// support vectors is kept.
+// Learning from a stream: samples come one after another, each is predicted first and learned then, and none
+// but the support vectors is kept.
 //
-//   mkl-dao   MKL-DA online (Algorithm 2 of Nguyen et al. 2016): penalties are drawn anew every `dt_update` samples.
+//   mkl-dao   MKL-DA online (Algorithm 2 of Nguyen et al. 2016): penalties are drawn anew every `dt_update`
+//   samples.
 //             Re-based (default): the counts of all support vectors then go with the new kernel weights.
 //             literal: every support vector keeps the kernel weights of the time when it came.
 //   ufo-mkl   UFO-MKL online: one pass of its mirror descent.
@@ -25,12 +26,12 @@
 namespace kloom {
 
 struct StreamOptions {
-  std::string method = "mkl-dao";   // or "ufo-mkl"
-  bool literal = false;             // mkl-dao
-  Index dt_update = 200;            // mkl-dao: samples between two draws of the penalties
-  Index budget = 0;                 // at most so many support vectors; 0: no limit
-  double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;   // mkl-dao: priors
-  double lambda = 0.03125, alpha = 0.0;                     // ufo-mkl
+  std::string method = "mkl-dao";  // or "ufo-mkl"
+  bool literal = false;            // mkl-dao
+  Index dt_update = 200;           // mkl-dao: samples between two draws of the penalties
+  Index budget = 0;                // at most so many support vectors; 0: no limit
+  double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;  // mkl-dao: priors
+  double lambda = 0.03125, alpha = 0.0;                    // ufo-mkl
 };
 
 class StreamLearner {
@@ -44,17 +45,18 @@ class StreamLearner {
   StreamLearner(StreamLearner&&) noexcept;
   StreamLearner& operator=(StreamLearner&&) noexcept;
 
-  // Predicts and learns the samples in their order. A sample with an empty label is predicted only; a label that was
-  // never seen becomes a class. Returns the predicted class of each sample, "" before there was any class.
+  // Predicts and learns the samples in their order. A sample with an empty label is predicted only; a label
+  // that was never seen becomes a class. Returns the predicted class of each sample, "" before there was any
+  // class.
   std::vector<std::string> learn(const Dataset& samples);
 
-  [[nodiscard]] Index samples() const;           // learned so far
-  [[nodiscard]] Index right() const;             // of them predicted right before they were learned
+  [[nodiscard]] Index samples() const;  // learned so far
+  [[nodiscard]] Index right() const;    // of them predicted right before they were learned
   [[nodiscard]] Index support_vectors() const;
-  [[nodiscard]] Index lines() const;             // samples read so far, with and without label
+  [[nodiscard]] Index lines() const;  // samples read so far, with and without label
   [[nodiscard]] const std::vector<std::string>& classes() const;
-  // A model for `predict` that is also a checkpoint: save it with save_model. Throws InvalidArgument while there are
-  // fewer than two classes.
+  // A model for `predict` that is also a checkpoint: save it with save_model. Throws InvalidArgument while
+  // there are fewer than two classes.
   [[nodiscard]] Model model() const;
 
  private:

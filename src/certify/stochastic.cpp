@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// With a_nm ≤ 0 for m ≠ y_n, Σ_m a_nm = 0 and a_ny ≤ u_n/N (u_n the weight of the sample's loss), and θ_mf = Σ_n a_nm
-// Φ_f(x_n), weak duality of the multiclass hinge loss says for every W
+// With a_nm ≤ 0 for m ≠ y_n, Σ_m a_nm = 0 and a_ny ≤ u_n/N (u_n the weight of the sample's loss), and θ_mf =
+// Σ_n a_nm Φ_f(x_n), weak duality of the multiclass hinge loss says for every W
 //
 //     (1/N) Σ u_n loss_n(W) + R(W) ≥ Σ_n a_ny − R*(θ).
 //
@@ -31,9 +31,7 @@ struct Truth {
   const Targets& targets;
   Index classes;
 
-  [[nodiscard]] double weight(Index n) const {
-    return targets.weights.empty() ? 1.0 : targets.weights[at(n)];
-  }
+  [[nodiscard]] double weight(Index n) const { return targets.weights.empty() ? 1.0 : targets.weights[at(n)]; }
   [[nodiscard]] int code(Index n) const { return targets.codes[at(n)]; }
 };
 
@@ -82,7 +80,8 @@ double make_feasible(const Truth& truth, Matrix& a) {
   return total;
 }
 
-Matrix scores_of(const KernelBank& bank, const Matrix& weights, const Matrix& coefficients, std::size_t memory) {
+Matrix scores_of(const KernelBank& bank, const Matrix& weights, const Matrix& coefficients,
+                 std::size_t memory) {
   std::vector<Index> rows(at(bank.rows()));
   std::iota(rows.begin(), rows.end(), Index{0});
   std::vector<Index> used;
@@ -162,7 +161,8 @@ Certificate certify_mklda(const KernelBank& bank, const Truth& truth, const Stoc
       {"largest gap", worst, "relative, of a single solution under its own penalties"},
   };
   certificate.verdict = fmt::format(
-      "Each averaged solution is within {:.1f} % of the minimum of its own convex problem; how the penalties were found "
+      "Each averaged solution is within {:.1f} % of the minimum of its own convex problem; how the penalties "
+      "were found "
       "and the averaging have no such proof.",
       100.0 * worst);
   return certificate;

@@ -44,7 +44,6 @@ void name_by_number(Dataset& data, const std::string& view, Index first) {
   }
 }
 
-
 void set_features(Dataset& data, Array& array) {
   const Index rows = array.shape[0];
   const Index columns = array.dimensions() == 2 ? array.shape[1] : 1;
@@ -264,8 +263,8 @@ Source read_source(const std::string& path, const std::string& view, const Datas
       source.notes.push_back(fmt::format("{}: the columns are separated by semicolons.", path));
     }
   } else if (kind.format == Format::svmlight) {
-    source.ready = svmlight_to_dataset(
-        parse_svmlight(read_unpacked(path, memory_limit(context)), path), view, context);
+    source.ready =
+        svmlight_to_dataset(parse_svmlight(read_unpacked(path, memory_limit(context)), path), view, context);
   } else {
     source.ready = arrays_to_dataset(path, view, request, read_arrays(path, kind.format, context));
   }

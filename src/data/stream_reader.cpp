@@ -34,7 +34,8 @@ bool StreamReader::is_header(std::string_view first) const {
 
 Dataset StreamReader::read(std::string_view text, const Context& context) {
   if (format_ == Format::automatic) format_ = is_header(first_line(text)) ? Format::csv : Format::svmlight;
-  const std::string source = lines_ == 0 ? "standard input" : fmt::format("standard input after line {}", lines_);
+  const std::string source =
+      lines_ == 0 ? "standard input" : fmt::format("standard input after line {}", lines_);
   const Index count = std::ranges::count(text, '\n') + (text.empty() || text.back() == '\n' ? 0 : 1);
   if (format_ == Format::svmlight) {
     Dataset data = data::svmlight_to_dataset(data::parse_svmlight(text, source), "", context);
@@ -56,17 +57,18 @@ Dataset StreamReader::read(std::string_view text, const Context& context) {
       std::ranges::copy_if(names_, std::back_inserter(usual),
                            [](const std::string& name) { return data::is_target_name(name); });
       if (usual.size() > 1)
-        throw InvalidArgument(fmt::format("{}: several columns could be the target: {}. Name it (--target).", source,
-                                          data::list_some(usual)));
+        throw InvalidArgument(fmt::format("{}: several columns could be the target: {}. Name it (--target).",
+                                          source, data::list_some(usual)));
       if (!usual.empty()) target_ = usual.front();
     }
     if (std::ranges::find(names_, target_) == names_.end()) {
-      throw InvalidArgument(fmt::format("{}: there is no target column{}. Columns: {}. Name it (--target).", source,
-                                        target_.empty() ? "" : " '" + target_ + "'", data::list_some(names_, 20)));
+      throw InvalidArgument(fmt::format("{}: there is no target column{}. Columns: {}. Name it (--target).",
+                                        source, target_.empty() ? "" : " '" + target_ + "'",
+                                        data::list_some(names_, 20)));
     }
   } else if (table.table->columns != static_cast<Index>(names_.size())) {
-    throw InvalidArgument(fmt::format("{}: rows of {} cells, but the header has {}.", source, table.table->columns,
-                                      names_.size()));
+    throw InvalidArgument(fmt::format("{}: rows of {} cells, but the header has {}.", source,
+                                      table.table->columns, names_.size()));
   }
   table.table->names = names_;
   DatasetRequest request;

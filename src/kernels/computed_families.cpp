@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A computed bank's kernels that are exponentials of a quantity they share: Gaussian widths on one distance, and their
-// like. Any number of them costs as much as one.
+// A computed bank's kernels that are exponentials of a quantity they share: Gaussian widths on one distance,
+// and their like. Any number of them costs as much as one.
 #include <algorithm>
 #include <utility>
 

@@ -96,7 +96,8 @@ class FamilyCombination final : public Combination {
   }
 
  private:
-  // `out`: rows = columns of the whole target, so that entry (i, j) of output k is out.data[i·rows + j + k·stride].
+  // `out`: rows = columns of the whole target, so that entry (i, j) of output k is out.data[i·rows + j +
+  // k·stride].
   void add_entry_block(std::span<const Index> rows, std::span<const Index> cols, double* t,
                        const MatrixView& out) const {
     for (std::size_t g = 0; g < families_.size(); ++g) {
@@ -121,8 +122,8 @@ class FamilyCombination final : public Combination {
         const Used& u = used[at(k)];
         if (u.positions.empty()) continue;
         for (Index i = 0; i < size(rows); ++i) {
-          sums(i, k) += families_[g].table.weighted_sum(tables_[g][at(k)], t + i * kCols, u.positions,
-                                                        u.values.data());
+          sums(i, k) +=
+              families_[g].table.weighted_sum(tables_[g][at(k)], t + i * kCols, u.positions, u.values.data());
         }
       }
     }
@@ -167,7 +168,7 @@ Vector pair_moments(const ExponentialFamily& family, const std::vector<Index>& s
 // Moments of every chosen row and output over the segments that occur, and which segments those are.
 struct RowMoments {
   std::vector<Index> segments;
-  Matrix values;   // 4·segments × (rows·outputs)
+  Matrix values;  // 4·segments × (rows·outputs)
 };
 
 RowMoments row_moments(const ExponentialFamily& family, const ChosenPairs& pairs, ConstMatrixView c) {
@@ -213,7 +214,8 @@ std::unique_ptr<Combination> family_combination(std::vector<ExponentialFamily> f
   return std::make_unique<FamilyCombination>(std::move(families), w);
 }
 
-Matrix family_quadratic_forms(const std::vector<ExponentialFamily>& families, ConstMatrixView c, Index kernels) {
+Matrix family_quadratic_forms(const std::vector<ExponentialFamily>& families, ConstMatrixView c,
+                              Index kernels) {
   Matrix result(kernels, c.cols);
   for (Index k = 0; k < c.cols; ++k) {
     std::vector<Index> samples;
@@ -258,7 +260,7 @@ Matrix family_apply(const std::vector<ExponentialFamily>& families, const Chosen
     const auto segments = static_cast<Index>(moments.segments.size());
     const auto count = static_cast<Index>(family.kernels.size());
     Matrix weights(4 * segments, count);
-    family.table.moment_weights(0, 0, weights.data());   // tables are made outside of parallel regions
+    family.table.moment_weights(0, 0, weights.data());  // tables are made outside of parallel regions
 #pragma omp parallel for schedule(static)
     for (Index f = 0; f < count; ++f) {
       for (Index s = 0; s < segments; ++s)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What banks do with kernels that are exponentials of one quantity, K_f(i, j) = s_f exp(−γ_f t(i, j)), between chosen
-// samples: combinations by table look-up, and sums over pairs for all kernels at once by a histogram of t, the
-// transpose of that look-up. Quantities are asked for in blocks; no matrix over all samples is held.
+// What banks do with kernels that are exponentials of one quantity, K_f(i, j) = s_f exp(−γ_f t(i, j)), between
+// chosen samples: combinations by table look-up, and sums over pairs for all kernels at once by a histogram of
+// t, the transpose of that look-up. Quantities are asked for in blocks; no matrix over all samples is held.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,11 @@ namespace kloom::kernels {
 
 struct ExponentialFamily {
   ExponentialTable table;
-  std::vector<double> scales;   // s_f
-  std::vector<Index> kernels;   // place of each kernel in the bank
+  std::vector<double> scales;  // s_f
+  std::vector<Index> kernels;  // place of each kernel in the bank
   // out[i·stride + j] = t(rows[i], cols[j]); stride has room for whole blocks of sixteen columns.
-  std::function<void(std::span<const Index> rows, std::span<const Index> cols, double* out, Index stride)> quantities;
+  std::function<void(std::span<const Index> rows, std::span<const Index> cols, double* out, Index stride)>
+      quantities;
 };
 
 [[nodiscard]] std::unique_ptr<Combination> family_combination(std::vector<ExponentialFamily> families,
@@ -34,7 +35,7 @@ void family_entries(const std::vector<ExponentialFamily>& families, std::span<co
 struct ChosenPairs {
   std::span<const Index> rows;
   std::span<const Index> cols;
-  Index kernels;   // of the bank
+  Index kernels;  // of the bank
 };
 [[nodiscard]] Matrix family_apply(const std::vector<ExponentialFamily>& families, const ChosenPairs& pairs,
                                   ConstMatrixView c);

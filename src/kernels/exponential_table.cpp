@@ -194,7 +194,8 @@ Vector ExponentialTable::sums(const double* moments) const {
                 products.view());
   Vector result(gammas_.size());
   for (Index f = 0; f < kernels; ++f)
-    result[static_cast<std::size_t>(f)] = products(f, 0) - gammas_[static_cast<std::size_t>(f)] * products(f, 1);
+    result[static_cast<std::size_t>(f)] =
+        products(f, 0) - gammas_[static_cast<std::size_t>(f)] * products(f, 1);
   return result;
 }
 

@@ -15,8 +15,7 @@ void FeaturePairs::fill_chosen(std::span<const Index> rows, std::span<const Inde
                                Index stride) const {
   const PackedSamples row_pack(*rows_, rows);
   const PackedSamples column_pack(*columns_, cols);
-  pair_sums(sum_,
-            {&row_pack, {0, row_pack.samples()}, &column_pack, {0, column_pack.samples()}, out, stride});
+  pair_sums(sum_, {&row_pack, {0, row_pack.samples()}, &column_pack, {0, column_pack.samples()}, out, stride});
 }
 
 TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k)

@@ -25,8 +25,8 @@ class PairSource {
   // has room for whole blocks. `scratch` has scratch_size() doubles, all 0 on entry and again on return.
   virtual void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const = 0;
   [[nodiscard]] virtual Index scratch_size() const { return 0; }
-  // The same between chosen samples: out[i * stride + j] for rows[i] and cols[j]. A row of out has room for whole
-  // blocks.
+  // The same between chosen samples: out[i * stride + j] for rows[i] and cols[j]. A row of out has room for
+  // whole blocks.
   virtual void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
                            Index stride) const = 0;
   [[nodiscard]] virtual std::size_t bytes() const = 0;

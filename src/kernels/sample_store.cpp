@@ -24,7 +24,7 @@ SampleStore::SampleStore(const std::vector<KernelTerm>& terms, Index features)
     groups[{static_cast<int>(pair_sum_of(term.function)), term.features}].push_back(static_cast<Index>(p));
     self_.push_back(term.scale);
   }
-  parts_.reserve(groups.size());   // families point into it
+  parts_.reserve(groups.size());  // families point into it
   for (const auto& [key, members] : groups) {
     parts_.push_back({key.second, PackedSamples(0, static_cast<Index>(key.second.size()))});
     std::vector<double> rates;
@@ -35,13 +35,13 @@ SampleStore::SampleStore(const std::vector<KernelTerm>& terms, Index features)
     }
     const auto sum = static_cast<PairSum>(key.first);
     const PackedSamples* samples = &parts_.back().samples;
-    families_.push_back({ExponentialTable(std::move(rates)), std::move(scales), members,
-                         [sum, samples](std::span<const Index> rows, std::span<const Index> cols, double* out,
-                                        Index stride) {
-                           const PackedSamples a(*samples, rows);
-                           const PackedSamples b(*samples, cols);
-                           pair_sums(sum, {&a, {0, a.samples()}, &b, {0, b.samples()}, out, stride});
-                         }});
+    families_.push_back(
+        {ExponentialTable(std::move(rates)), std::move(scales), members,
+         [sum, samples](std::span<const Index> rows, std::span<const Index> cols, double* out, Index stride) {
+           const PackedSamples a(*samples, rows);
+           const PackedSamples b(*samples, cols);
+           pair_sums(sum, {&a, {0, a.samples()}, &b, {0, b.samples()}, out, stride});
+         }});
   }
 }
 

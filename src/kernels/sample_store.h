@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Samples that come and go, with kernels between any of them: what learning from a stream needs in the place of a
-// bank. Kernels are exponentials of distances over features, so that their number costs nothing.
+// Samples that come and go, with kernels between any of them: what learning from a stream needs in the place of
+// a bank. Kernels are exponentials of distances over features, so that their number costs nothing.
 #pragma once
 
 #include <span>
@@ -40,8 +40,8 @@ class SampleStore {
   };
 
   Index kernels_;
-  PackedSamples samples_;     // all features
-  std::vector<Part> parts_;   // the features of each family
+  PackedSamples samples_;    // all features
+  std::vector<Part> parts_;  // the features of each family
   std::vector<ExponentialFamily> families_;
   Vector self_;
 };

@@ -7,8 +7,8 @@
 namespace kloom::learners {
 namespace {
 
-// Without its normaliser the conditional of α falls without end; F/α is the price of a violation, and beyond 10⁴ it
-// makes no difference that can be seen.
+// Without its normaliser the conditional of α falls without end; F/α is the price of a violation, and beyond
+// 10⁴ it makes no difference that can be seen.
 constexpr double kHighestPrice = 1e4;
 // The printed recursion squares a small α at every sweep: numbers must stay numbers.
 constexpr double kSmallestPenalty = 1e-100;

@@ -10,7 +10,8 @@
 
 namespace kloom::learners {
 
-// Throws InvalidArgument: samples that do not fit the kernels, a task without classes, a sample without a label.
+// Throws InvalidArgument: samples that do not fit the kernels, a task without classes, a sample without a
+// label.
 void check_class_problem(const std::string& method, const KernelBank& bank, const Targets& targets);
 [[nodiscard]] ClassLabels labels_of(const Targets& targets);
 

@@ -27,8 +27,7 @@ class Sweep {
   SweepResult run() {
     const auto steps = static_cast<Index>(plan_.order.size());
     for (Index start = 0; start < steps; start += kBlock) block(start, std::min(kBlock, steps - start));
-    return {plan_.average ? std::move(averaged_) : std::move(counts_), steps, violations_,
-            evaluations_};
+    return {plan_.average ? std::move(averaged_) : std::move(counts_), steps, violations_, evaluations_};
   }
 
  private:
@@ -82,7 +81,7 @@ class Sweep {
   Matrix counts_;
   Matrix averaged_;
   std::vector<bool> seen_;
-  std::vector<Index> support_;   // in the order of their first violation
+  std::vector<Index> support_;  // in the order of their first violation
   Index violations_ = 0;
   Index evaluations_ = 0;
 };
@@ -103,8 +102,7 @@ Violation find_class_violation(std::span<const double> scores, int code) {
   for (int m = near + 1; m < static_cast<int>(scores.size()); ++m) {
     if (m != code && scores[static_cast<std::size_t>(m)] > scores[static_cast<std::size_t>(near)]) near = m;
   }
-  const double loss =
-      1.0 + scores[static_cast<std::size_t>(near)] - scores[static_cast<std::size_t>(code)];
+  const double loss = 1.0 + scores[static_cast<std::size_t>(near)] - scores[static_cast<std::size_t>(code)];
   return {loss > 0.0, code, near};
 }
 

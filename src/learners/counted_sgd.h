@@ -4,10 +4,10 @@
 //
 //   w_mf ← (1 − 1/t) w_mf − (1/(γ_mf t)) (1[m = m_t] − 1[m = y]) Φ_f(x_t)   where the loss of x_t is positive
 //
-// keeps the form w_mf = (1/(γ_mf t)) Σ_n c_nm Φ_f(x_n), with counts c that all kernels share: +1 for the sample's own
-// class, −1 for the class m_t that came too near. So a score needs one combined kernel K̄_m = Σ_f k_f/γ_mf per class,
-// and the scores of a block of samples against all earlier support vectors are found together; inside the block
-// everything happens one sample after the other, exactly as written above.
+// keeps the form w_mf = (1/(γ_mf t)) Σ_n c_nm Φ_f(x_n), with counts c that all kernels share: +1 for the
+// sample's own class, −1 for the class m_t that came too near. So a score needs one combined kernel K̄_m = Σ_f
+// k_f/γ_mf per class, and the scores of a block of samples against all earlier support vectors are found
+// together; inside the block everything happens one sample after the other, exactly as written above.
 //
 // With two classes c_n0 = −c_n1, so one output, g(1, x) − g(0, x) with the kernel K̄_0 + K̄_1, says everything.
 #pragma once
@@ -21,8 +21,8 @@
 namespace kloom::learners {
 
 struct ClassLabels {
-  std::span<const int> codes;        // of every sample of the bank
-  std::span<const double> weights;   // price of each sample's loss; empty: all 1
+  std::span<const int> codes;       // of every sample of the bank
+  std::span<const double> weights;  // price of each sample's loss; empty: all 1
   Index classes = 2;
 
   [[nodiscard]] Index outputs() const { return classes == 2 ? 1 : classes; }
@@ -35,7 +35,7 @@ struct ClassLabels {
 struct Violation {
   bool happened = false;
   int own = 0;
-  int near = 0;   // the other class with the highest score
+  int near = 0;  // the other class with the highest score
 };
 // `scores`: of one sample, one per output.
 [[nodiscard]] Violation find_violation(std::span<const double> scores, int code, Index classes);
@@ -53,17 +53,17 @@ void apply_violation(const Violation& v, Index classes, double weight, Change ch
 }
 
 struct SweepPlan {
-  std::span<const Index> order;   // sample of each step
-  Vector scales;                  // per output: the combination times this is K̄
-  bool average = true;            // mean of the iterates of the second half instead of the last one
-  Vector first_scores;            // scores of the first step's sample; empty: 0
+  std::span<const Index> order;  // sample of each step
+  Vector scales;                 // per output: the combination times this is K̄
+  bool average = true;           // mean of the iterates of the second half instead of the last one
+  Vector first_scores;           // scores of the first step's sample; empty: 0
 };
 
 struct SweepResult {
-  Matrix counts;         // N × outputs, c (or its average): scores are scale/T · Σ_n c_n K(x_n, ·)
-  Index steps = 0;       // T
+  Matrix counts;    // N × outputs, c (or its average): scores are scale/T · Σ_n c_n K(x_n, ·)
+  Index steps = 0;  // T
   Index violations = 0;
-  Index evaluations = 0;   // entries of combined kernels that were computed
+  Index evaluations = 0;  // entries of combined kernels that were computed
 };
 
 [[nodiscard]] SweepResult run_sweep(const Combination& kernel, const ClassLabels& labels, Index samples,
@@ -76,7 +76,8 @@ struct SweepResult {
 // Samples with a count.
 [[nodiscard]] std::vector<Index> support_of(const Matrix& counts);
 
-// What a violation at step t adds to the average of the iterates of steps T₀ … T, T₀ = ⌊T/2⌋ + 1, in counts over T.
+// What a violation at step t adds to the average of the iterates of steps T₀ … T, T₀ = ⌊T/2⌋ + 1, in counts
+// over T.
 class SuffixAverage {
  public:
   explicit SuffixAverage(Index steps);
@@ -84,7 +85,7 @@ class SuffixAverage {
 
  private:
   Index first_;
-  Vector tails_;   // (H_T − H_{t−1})·T/(T − T₀ + 1) for t = T₀ … T
+  Vector tails_;  // (H_T − H_{t−1})·T/(T − T₀ + 1) for t = T₀ … T
 };
 
 }  // namespace kloom::learners

@@ -32,7 +32,7 @@ std::size_t at(Index i) {
 
 // One sweep that predicts.
 struct Solution {
-  Matrix penalties;   // γ, M × F
+  Matrix penalties;  // γ, M × F
   PenaltyWeights weights;
   SweepResult sweep;
 };
@@ -76,13 +76,12 @@ class Fitter {
   ProgressMeter meter_;
   std::size_t memory_;
   std::vector<Solution> solutions_;
-  Matrix norms_;   // of the last sweep
+  Matrix norms_;  // of the last sweep
   Index done_ = 0;
   Index planned_ = 0;
   Report report_;
-  Report::Table table_{"sweeps",
-                       {"C", "beta", "support vectors", "violations", "kernel evaluations", "seconds"},
-                       {}};
+  Report::Table table_{
+      "sweeps", {"C", "beta", "support vectors", "violations", "kernel evaluations", "seconds"}, {}};
 };
 
 // Every sample as often as every other: passes over the samples, each in an order of its own.
@@ -110,8 +109,7 @@ Solution Fitter::sweep(Matrix penalties) {
   solution.penalties = std::move(penalties);
   const auto kernel = bank_.combination(solution.weights.weights.view(), memory_);
   const std::vector<Index> order = shuffled_order();
-  solution.sweep =
-      run_sweep(*kernel, labels_, bank_.rows(), {order, solution.weights.scales, true, {}});
+  solution.sweep = run_sweep(*kernel, labels_, bank_.rows(), {order, solution.weights.scales, true, {}});
   norms_ = norms_of(bank_.quadratic_forms(solution.sweep.counts.view()), solution.penalties,
                     static_cast<double>(solution.sweep.steps));
   return solution;
@@ -145,10 +143,10 @@ Matrix soft_inverse_lambda(const Matrix& norms) {
 }
 
 void Fitter::soft() {
-  const std::vector<Strength> strengths =
-      choose_strengths(bank_, labels_, {parse_range(options_.strengths, -1, 0.0), options_.epochs,
-                                        options_.choose_on, sweeps(), memory_},
-                       context_);
+  const std::vector<Strength> strengths = choose_strengths(
+      bank_, labels_,
+      {parse_range(options_.strengths, -1, 0.0), options_.epochs, options_.choose_on, sweeps(), memory_},
+      context_);
   report_.tables.push_back(strength_table(strengths));
   report_.seconds.emplace_back("choice of C", meter_.seconds());
   const auto f = static_cast<double>(bank_.kernels());
@@ -178,8 +176,8 @@ void Fitter::gibbs() {
     Solution next = sweep(augmentation.penalties(static_cast<double>(bank_.rows())));
     if (l <= burn_in) solutions_.clear();
     solutions_.push_back(std::move(next));
-    const bool stop = note(solutions_.back(), static_cast<double>(bank_.kernels()) / augmentation.alpha,
-                           augmentation.beta);
+    const bool stop =
+        note(solutions_.back(), static_cast<double>(bank_.kernels()) / augmentation.alpha, augmentation.beta);
     augmentation.draw_auxiliaries(norms_, draws_);
     if (stop) return;
   }
@@ -210,8 +208,8 @@ void Fitter::literal() {
     solutions_.clear();
     solutions_.push_back(std::move(next));
     before = std::move(kernel);
-    const bool stop = note(solutions_.back(), static_cast<double>(bank_.kernels()) / augmentation.alpha,
-                           augmentation.beta);
+    const bool stop =
+        note(solutions_.back(), static_cast<double>(bank_.kernels()) / augmentation.alpha, augmentation.beta);
     augmentation.draw_auxiliaries(norms_, draws_);
     if (stop) return;
   }
@@ -249,8 +247,9 @@ void Fitter::finish(Report& report) const {
   report.status = done_ < planned_ ? Status::stopped : Status::iteration_limit;
   report.iterations = done_;
   report.objective_name = "steps that violated the margin";
-  report.message = fmt::format("{} sweeps of {} steps, {} averaged; stochastic, so nothing converges to the last digit",
-                               done_, steps(), solutions_.size());
+  report.message =
+      fmt::format("{} sweeps of {} steps, {} averaged; stochastic, so nothing converges to the last digit",
+                  done_, steps(), solutions_.size());
   report.tables.push_back(table_);
 }
 
@@ -315,7 +314,8 @@ FitResult fit_mklda(const KernelBank& bank, const Targets& targets, const MkldaO
 Learner mklda_learner() {
   Learner learner;
   learner.name = "mkl-da";
-  learner.summary = "hundreds of kernels at the price of one, by stochastic gradients; no Gram matrix, no grid search";
+  learner.summary =
+      "hundreds of kernels at the price of one, by stochastic gradients; no Gram matrix, no grid search";
   learner.doc_page = "docs/methods/mkl-da.md";
   learner.tasks = {Task::binary, Task::multiclass};
   learner.options = describe_options(mklda_option_table());

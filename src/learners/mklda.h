@@ -5,9 +5,9 @@
 //   minimise  (1/N) Σ_n max(0, 1 + max_{m ≠ y_n} g(m, x_n) − g(y_n, x_n)) + ½ Σ_mf γ_mf ‖w_mf‖²,
 //   g(m, x) = Σ_f ⟨w_mf, Φ_f(x)⟩,   γ_mf = (α + β² λ_mf⁻¹)/N
 //
-// over W by stochastic gradient descent (counted_sgd.h), in turn with the penalties γ. Symbols of the paper: F kernels
-// (P elsewhere in kloom), M classes, W = (w_mf), α and β the strengths of the ℓ2 and the group penalty, λ_mf the
-// auxiliary variables. `mode` says how γ is found:
+// over W by stochastic gradient descent (counted_sgd.h), in turn with the penalties γ. Symbols of the paper: F
+// kernels (P elsewhere in kloom), M classes, W = (w_mf), α and β the strengths of the ℓ2 and the group penalty,
+// λ_mf the auxiliary variables. `mode` says how γ is found:
 //
 //   soft      strength C = F/α by held-out folds, several values weighted by how good they are;
 //             γ_mf = (F/(2CN))(1 + median‖w‖/‖w_mf‖)
@@ -24,11 +24,11 @@ namespace kloom::learners {
 
 struct MkldaOptions {
   std::string mode = "soft";
-  Index sweeps = 0;            // 0: 12 (soft) or 21
-  double epochs = 3.0;         // passes over the samples in a sweep
-  std::string strengths = "0.3,1,3,10,30,100,300,3000";   // soft: values of C
-  Index choose_on = 5000;      // soft: samples on which C is chosen, at most
-  double kappa = 1.0;          // priors: α ~ Gamma(κ₀, scale θ₀), β ~ N(μ₀, σ₀²)
+  Index sweeps = 0;                                      // 0: 12 (soft) or 21
+  double epochs = 3.0;                                   // passes over the samples in a sweep
+  std::string strengths = "0.3,1,3,10,30,100,300,3000";  // soft: values of C
+  Index choose_on = 5000;                                // soft: samples on which C is chosen, at most
+  double kappa = 1.0;  // priors: α ~ Gamma(κ₀, scale θ₀), β ~ N(μ₀, σ₀²)
   double theta = 1.0;
   double mu = 1.0;
   double sigma = 1.0;

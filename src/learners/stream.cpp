@@ -19,8 +19,8 @@ using learners::Segment;
 using learners::StreamState;
 using learners::Violation;
 
-// Samples that are scored together. Blocks end at multiples of it, so that a stream that goes on from a checkpoint is
-// divided like one that never stopped.
+// Samples that are scored together. Blocks end at multiples of it, so that a stream that goes on from a
+// checkpoint is divided like one that never stopped.
 constexpr Index kBlock = 128;
 
 std::size_t at(Index i) {
@@ -44,10 +44,10 @@ class StreamLearner::Impl {
  private:
   // Samples that came, with their codes; −1: no label.
   struct Block {
-    std::vector<Index> places;   // in the store
+    std::vector<Index> places;  // in the store
     std::vector<int> codes;
-    Index known = 0;             // classes that were known before the first of them
-    std::vector<std::pair<Index, std::vector<double>>> violations;   // place, change of every class
+    Index known = 0;  // classes that were known before the first of them
+    std::vector<std::pair<Index, std::vector<double>>> violations;  // place, change of every class
   };
   [[nodiscard]] Index part_length(const std::vector<std::string>& labels, Index begin) const;
   void learn_part(const Dataset& data, const std::vector<std::string>& labels, Range part);
@@ -117,7 +117,8 @@ Matrix StreamLearner::Impl::segment_scores(const Block& block) const {
     const Range range = state_.range_of(s);
     if (range.size() == 0) continue;
     Matrix part(n, segment.weights.cols());
-    segment.kernel->add_scores(block.places, numbers(range), state_.counts_of(range, part.cols()).view(), part.view());
+    segment.kernel->add_scores(block.places, numbers(range), state_.counts_of(range, part.cols()).view(),
+                               part.view());
     for (Index k = 0; k < part.cols(); ++k) {
       for (Index i = 0; i < n; ++i) scores(i, k) += segment.scales[at(k)] * part(i, k);
     }
@@ -223,7 +224,8 @@ void StreamLearner::Impl::keep_budget() {
   }
 }
 
-// literal: adds to t²‖w_mf‖² what the support vectors since the last time brought, against all before and themselves.
+// literal: adds to t²‖w_mf‖² what the support vectors since the last time brought, against all before and
+// themselves.
 void StreamLearner::Impl::book_norms() {
   const auto& families = state_.store->families();
   const Index p = state_.store->kernels();
@@ -239,8 +241,8 @@ void StreamLearner::Impl::book_norms() {
       if (other.size() == 0) continue;
       const Segment& before = state_.segments[s];
       const Index shared = std::min(outputs, before.weights.cols());
-      const Matrix applied = kernels::family_apply(families, {rows, numbers(other), p},
-                                                   state_.counts_of(other, shared).view());
+      const Matrix applied =
+          kernels::family_apply(families, {rows, numbers(other), p}, state_.counts_of(other, shared).view());
       for (Index k = 0; k < shared; ++k) {
         const double scale = (s == l ? 1.0 : 2.0) * segment.scales[at(k)] * before.scales[at(k)];
         for (Index f = 0; f < p; ++f) {
@@ -288,7 +290,8 @@ void StreamLearner::Impl::learn_part(const Dataset& data, const std::vector<std:
   Block block;
   block.known = state_.outputs();
   const std::string& first = labels[at(part.begin)];
-  if (!first.empty() && std::ranges::find(state_.classes, first) == state_.classes.end()) state_.add_class(first);
+  if (!first.empty() && std::ranges::find(state_.classes, first) == state_.classes.end())
+    state_.add_class(first);
   const bool dao = !state_.ufo();
   if (dao && state_.options.literal && !first.empty() && next_is_update()) {
     state_.augmentation.draw_strengths(state_.draws);
@@ -302,7 +305,8 @@ void StreamLearner::Impl::learn_part(const Dataset& data, const std::vector<std:
     state_.store->append(sample);
     const std::string& label = labels[at(i)];
     block.codes.push_back(
-        label.empty() ? -1 : static_cast<int>(std::ranges::find(state_.classes, label) - state_.classes.begin()));
+        label.empty() ? -1
+                      : static_cast<int>(std::ranges::find(state_.classes, label) - state_.classes.begin()));
   }
   const Index before = state_.samples;
   if (state_.outputs() == 0) {
@@ -340,12 +344,26 @@ StreamLearner::~StreamLearner() = default;
 StreamLearner::StreamLearner(StreamLearner&&) noexcept = default;
 StreamLearner& StreamLearner::operator=(StreamLearner&&) noexcept = default;
 
-std::vector<std::string> StreamLearner::learn(const Dataset& samples) { return impl_->learn(samples); }
-Index StreamLearner::samples() const { return impl_->state().samples; }
-Index StreamLearner::right() const { return impl_->state().right; }
-Index StreamLearner::support_vectors() const { return impl_->state().support(); }
-Index StreamLearner::lines() const { return impl_->state().lines; }
-const std::vector<std::string>& StreamLearner::classes() const { return impl_->state().classes; }
-Model StreamLearner::model() const { return impl_->state().model(); }
+std::vector<std::string> StreamLearner::learn(const Dataset& samples) {
+  return impl_->learn(samples);
+}
+Index StreamLearner::samples() const {
+  return impl_->state().samples;
+}
+Index StreamLearner::right() const {
+  return impl_->state().right;
+}
+Index StreamLearner::support_vectors() const {
+  return impl_->state().support();
+}
+Index StreamLearner::lines() const {
+  return impl_->state().lines;
+}
+const std::vector<std::string>& StreamLearner::classes() const {
+  return impl_->state().classes;
+}
+Model StreamLearner::model() const {
+  return impl_->state().model();
+}
 
 }  // namespace kloom

@@ -54,10 +54,19 @@ void put(Vector& numbers, std::uint64_t word) {
 // The scalars of a state, in the order of the file.
 template <typename State>
 auto scalars(State& s) {
-  return std::array{&s.options.kappa,     &s.options.theta,  &s.options.mu,           &s.options.sigma,
-                    &s.options.lambda,    &s.options.alpha,  &s.augmentation.alpha,   &s.augmentation.beta,
-                    &s.augmentation.priors.kappa, &s.augmentation.priors.theta, &s.augmentation.priors.mu,
-                    &s.augmentation.priors.sigma, &s.penalty_samples};
+  return std::array{&s.options.kappa,
+                    &s.options.theta,
+                    &s.options.mu,
+                    &s.options.sigma,
+                    &s.options.lambda,
+                    &s.options.alpha,
+                    &s.augmentation.alpha,
+                    &s.augmentation.beta,
+                    &s.augmentation.priors.kappa,
+                    &s.augmentation.priors.theta,
+                    &s.augmentation.priors.mu,
+                    &s.augmentation.priors.sigma,
+                    &s.penalty_samples};
 }
 template <typename State>
 auto counters(State& s) {
@@ -84,8 +93,7 @@ StreamState::StreamState(Recipe given, const StreamOptions& asked, std::uint64_t
 }
 
 Range StreamState::range_of(std::size_t segment) const {
-  return {segments[segment].first,
-          segment + 1 < segments.size() ? segments[segment + 1].first : support()};
+  return {segments[segment].first, segment + 1 < segments.size() ? segments[segment + 1].first : support()};
 }
 
 Matrix StreamState::counts_of(Range range, Index wanted) const {
@@ -165,7 +173,8 @@ void StreamState::write_classes(Model& model) const {
   model.weights.values = Matrix(outputs(), store->kernels());
   const auto t = static_cast<double>(std::max<Index>(1, samples));
   for (std::size_t s = 0; s < segments.size(); ++s) {
-    StochasticPart::Term term{Matrix(outputs(), store->kernels()), Matrix(model.coefficients.rows(), outputs())};
+    StochasticPart::Term term{Matrix(outputs(), store->kernels()),
+                              Matrix(model.coefficients.rows(), outputs())};
     const Segment& segment = segments[s];
     const Range range = range_of(s);
     for (Index k = 0; k < segment.weights.cols(); ++k) {
@@ -183,15 +192,16 @@ void StreamState::write_classes(Model& model) const {
 
 Model StreamState::model() const {
   if (classes.size() < 2)
-    throw InvalidArgument(fmt::format("the stream had {} so far; a model needs two classes",
-                                      classes.empty() ? "no labelled sample" : "only class '" + classes[0] + "'"));
+    throw InvalidArgument(
+        fmt::format("the stream had {} so far; a model needs two classes",
+                    classes.empty() ? "no labelled sample" : "only class '" + classes[0] + "'"));
   Model model;
   model.method = options.method;
   model.classes = classes;
-  model.options_json = nlohmann::json({{"literal", options.literal},
-                                       {"dt_update", options.dt_update},
-                                       {"budget", options.budget}})
-                           .dump();
+  model.options_json =
+      nlohmann::json(
+          {{"literal", options.literal}, {"dt_update", options.dt_update}, {"budget", options.budget}})
+          .dump();
   for (const KernelTerm& term : recipe.terms) model.kernel_names.push_back(term.name);
   // Where nothing has been learned yet, one sample without a coefficient keeps every shape valid.
   const Index n = std::max<Index>(1, support());
@@ -287,7 +297,8 @@ void StreamState::restore(const StreamPart& part, const Model& checkpoint) {
   for (std::uint64_t& word : words) {
     require(part.numbers[next] >= 0.0 && part.numbers[next] < 0x1p32 && part.numbers[next + 1] >= 0.0 &&
             part.numbers[next + 1] < 0x1p32);
-    word = static_cast<std::uint64_t>(part.numbers[next]) << 32 | static_cast<std::uint64_t>(part.numbers[next + 1]);
+    word = static_cast<std::uint64_t>(part.numbers[next]) << 32 |
+           static_cast<std::uint64_t>(part.numbers[next + 1]);
     next += 2;
   }
   draws = solvers::Draws(words);

@@ -15,12 +15,12 @@
 
 namespace kloom::learners {
 
-// Support vectors that came under the same kernel weights. One output per class, also for two classes, so that a
-// third one can come.
+// Support vectors that came under the same kernel weights. One output per class, also for two classes, so that
+// a third one can come.
 struct Segment {
-  Index first = 0;     // its first support vector; it ends where the next segment begins
-  Matrix weights;      // P × classes, each column sums to 1
-  Vector scales;       // per class
+  Index first = 0;  // its first support vector; it ends where the next segment begins
+  Matrix weights;   // P × classes, each column sums to 1
+  Vector scales;    // per class
   std::unique_ptr<Combination> kernel;
 };
 
@@ -40,16 +40,16 @@ struct StreamState {
   [[nodiscard]] Model model() const;
 
   StreamOptions options;
-  Recipe recipe;                       // its basis has no samples
-  std::unique_ptr<kernels::SampleStore> store;   // support vectors first
+  Recipe recipe;                                // its basis has no samples
+  std::unique_ptr<kernels::SampleStore> store;  // support vectors first
   std::vector<std::string> classes;
-  std::vector<Vector> counts;          // per class, one per support vector
+  std::vector<Vector> counts;  // per class, one per support vector
   std::vector<Segment> segments;
   Augmentation augmentation;
   solvers::Draws draws;
-  double penalty_samples = 1.0;        // n of γ = (α + β²/λ)/n
-  Matrix squares;                      // literal: t²‖w_mf‖², M × P; UFO-MKL: ‖θ_f‖², 1 × P
-  Index booked = 0;                    // literal: support vectors that `squares` knows
+  double penalty_samples = 1.0;  // n of γ = (α + β²/λ)/n
+  Matrix squares;                // literal: t²‖w_mf‖², M × P; UFO-MKL: ‖θ_f‖², 1 × P
+  Index booked = 0;              // literal: support vectors that `squares` knows
   Index samples = 0;
   Index right = 0;
   Index lines = 0;

@@ -54,7 +54,8 @@ struct Fold {
 void judge_fold(const Combination& kernel, const ClassLabels& labels, const Fold& fold,
                 const StrengthRequest& request, solvers::Draws& draws, Wrong& wrong) {
   const auto n = static_cast<Index>(fold.train.size());
-  const auto steps = std::max<Index>(1, static_cast<Index>(std::llround(request.epochs * static_cast<double>(n))));
+  const auto steps =
+      std::max<Index>(1, static_cast<Index>(std::llround(request.epochs * static_cast<double>(n))));
   std::vector<Index> order;
   while (static_cast<Index>(order.size()) < steps) {
     std::vector<Index> pass = fold.train;
@@ -71,8 +72,8 @@ void judge_fold(const Combination& kernel, const ClassLabels& labels, const Fold
     const Matrix scores = sweep_scores(kernel, sweep, scales, fold.held_out);
     for (std::size_t i = 0; i < fold.held_out.size(); ++i) {
       const Index sample = fold.held_out[i];
-      wrong[c].push_back(is_wrong(scores, static_cast<Index>(i), labels.codes[at(sample)]) ? labels.weight(sample)
-                                                                                           : 0.0);
+      wrong[c].push_back(
+          is_wrong(scores, static_cast<Index>(i), labels.codes[at(sample)]) ? labels.weight(sample) : 0.0);
     }
   }
 }
@@ -100,8 +101,9 @@ Wrong judge(const KernelBank& bank, const ClassLabels& labels, const StrengthReq
 }
 
 double mean_of(const Vector& values) {
-  return values.empty() ? 0.0
-                        : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return values.empty()
+             ? 0.0
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // Standard error of the mean of the differences, sample by sample.
@@ -142,8 +144,8 @@ std::vector<Strength> choose_strengths(const KernelBank& bank, const ClassLabels
   StrengthRequest sorted = request;
   std::ranges::sort(sorted.prices);
   if (sorted.prices.empty() || !(sorted.prices.front() > 0.0))
-    throw InvalidArgument(
-        fmt::format("option strengths must hold numbers > 0; got {}", sorted.prices.empty() ? 0.0 : sorted.prices[0]));
+    throw InvalidArgument(fmt::format("option strengths must hold numbers > 0; got {}",
+                                      sorted.prices.empty() ? 0.0 : sorted.prices[0]));
   std::vector<Strength> strengths(sorted.prices.size());
   for (std::size_t c = 0; c < strengths.size(); ++c) strengths[c].price = sorted.prices[c];
   if (strengths.size() == 1) {
@@ -154,8 +156,8 @@ std::vector<Strength> choose_strengths(const KernelBank& bank, const ClassLabels
   const Wrong wrong = judge(bank, labels, sorted, context);
   for (std::size_t c = 0; c < strengths.size(); ++c) strengths[c].error = mean_of(wrong[c]);
   for (std::size_t c = 0; c < strengths.size(); ++c) strengths[c].smoothed = smoothed(strengths, c);
-  const auto best = static_cast<std::size_t>(
-      std::ranges::min_element(strengths, {}, &Strength::smoothed) - strengths.begin());
+  const auto best = static_cast<std::size_t>(std::ranges::min_element(strengths, {}, &Strength::smoothed) -
+                                             strengths.begin());
   for (std::size_t c = 0; c < strengths.size(); ++c) {
     Strength& s = strengths[c];
     s.deviation = paired_deviation(wrong[c], wrong[best]);
@@ -166,9 +168,8 @@ std::vector<Strength> choose_strengths(const KernelBank& bank, const ClassLabels
 }
 
 Report::Table strength_table(const std::vector<Strength>& strengths) {
-  Report::Table table{"choice of C",
-                      {"C", "held-out error", "smoothed", "standard error to best", "weight", "sweeps"},
-                      {}};
+  Report::Table table{
+      "choice of C", {"C", "held-out error", "smoothed", "standard error to best", "weight", "sweeps"}, {}};
   for (const Strength& s : strengths)
     table.rows.push_back({s.price, s.error, s.smoothed, s.deviation, s.weight, static_cast<double>(s.sweeps)});
   return table;

@@ -27,8 +27,8 @@ std::size_t at(Index i) {
 }
 
 struct UfoState {
-  Matrix counts;          // N × outputs
-  Vector squared_norms;   // ‖θ_f‖²
+  Matrix counts;         // N × outputs
+  Vector squared_norms;  // ‖θ_f‖²
   Index steps = 0;
   Index violations = 0;
   std::vector<Index> support;
@@ -60,7 +60,8 @@ class Descent {
 
  private:
   void block(std::span<const Index> rows);
-  // With two classes the output is the difference, so a violation moves θ by (+Φ, −Φ): twice the inner products.
+  // With two classes the output is the difference, so a violation moves θ by (+Φ, −Φ): twice the inner
+  // products.
   void update(std::span<const Index> rows, Index i, const Violation& v, Matrix& raw);
   void refresh_norms();
   [[nodiscard]] Matrix support_counts() const;
@@ -129,8 +130,7 @@ void Descent::update(std::span<const Index> rows, Index i, const Violation& v, M
       });
     }
   }
-  apply_violation(v, labels_.classes, weight,
-                  [&](Index k, double step) { state_.counts(sample, k) += step; });
+  apply_violation(v, labels_.classes, weight, [&](Index k, double step) { state_.counts(sample, k) += step; });
 }
 
 // Rounding of the increments does not add up over the epochs.
@@ -165,7 +165,11 @@ bool is_wrong(const Matrix& scores, Index row, int code) {
 class Fitter {
  public:
   Fitter(const KernelBank& bank, const Targets& targets, const UfoOptions& options, const Context& context)
-      : bank_(bank), options_(options), context_(context), labels_(labels_of(targets)), meter_(context, "ufo-mkl") {}
+      : bank_(bank),
+        options_(options),
+        context_(context),
+        labels_(labels_of(targets)),
+        meter_(context, "ufo-mkl") {}
 
   FitResult fit(const Targets& targets);
 
@@ -219,7 +223,8 @@ double Fitter::held_out_error(const UfoMirror& mirror) const {
   return wrong / static_cast<double>(bank_.rows());
 }
 
-// The published grid search: every λ with every α, five folds each. Of equal ones the sparsest, then the smoothest.
+// The published grid search: every λ with every α, five folds each. Of equal ones the sparsest, then the
+// smoothest.
 void Fitter::choose(Report& report) {
   std::vector<double> lambdas = {options_.lambda};
   std::vector<double> alphas = {options_.alpha};
@@ -233,8 +238,9 @@ void Fitter::choose(Report& report) {
   std::ranges::sort(lambdas, std::greater<>());
   std::ranges::sort(alphas, std::greater<>());
   if (!(lambdas.back() > 0.0) || alphas.back() < 0.0)
-    throw InvalidArgument(fmt::format("options lambda_grid and alpha_grid must hold numbers > 0 and >= 0; got {} and {}",
-                                      lambdas.back(), alphas.back()));
+    throw InvalidArgument(
+        fmt::format("options lambda_grid and alpha_grid must hold numbers > 0 and >= 0; got {} and {}",
+                    lambdas.back(), alphas.back()));
   Report::Table table{"cross-validation", {"lambda", "alpha", "error rate"}, {}};
   double lowest = 2.0;
   for (const double alpha : alphas) {

@@ -147,11 +147,12 @@ StochasticPart load_stochastic(const json& document, data::TensorReader& tensors
 // The matrices of a stream's state by name.
 template <typename Part>
 auto stream_matrices(Part& part) {
-  return std::array<std::pair<const char*, decltype(&part.counts)>, 5>{{{"stream.counts", &part.counts},
-                                                                        {"stream.squares", &part.squares},
-                                                                        {"stream.inverse_lambda", &part.inverse_lambda},
-                                                                        {"stream.segments", &part.segments},
-                                                                        {"stream.weights", &part.weights}}};
+  return std::array<std::pair<const char*, decltype(&part.counts)>, 5>{
+      {{"stream.counts", &part.counts},
+       {"stream.squares", &part.squares},
+       {"stream.inverse_lambda", &part.inverse_lambda},
+       {"stream.segments", &part.segments},
+       {"stream.weights", &part.weights}}};
 }
 
 json save_stream(const StreamPart& part, data::SectionList& sections) {
@@ -267,8 +268,10 @@ std::string margin_trouble(const MarginPart& margin, Index samples, Index output
 
 std::string stochastic_trouble(const StochasticPart& part, Index samples, Index kernels, Index outputs) {
   for (const auto& term : part.terms) {
-    if (!is_shape(term.weights, outputs, kernels)) return "the kernel weights of a solution have the wrong shape";
-    if (!is_shape(term.coefficients, samples, outputs)) return "the coefficients of a solution have the wrong shape";
+    if (!is_shape(term.weights, outputs, kernels))
+      return "the kernel weights of a solution have the wrong shape";
+    if (!is_shape(term.coefficients, samples, outputs))
+      return "the coefficients of a solution have the wrong shape";
   }
   const Index classes = outputs == 1 ? 2 : outputs;
   if (!part.penalties.empty() && !is_shape(part.penalties, std::ssize(part.terms) * classes, kernels))
@@ -336,7 +339,8 @@ Model read_model(const data::Container& container) {
   if (const json* bemkl = fields.find("bemkl"))
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
   if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
-  if (const json* stochastic = fields.find("stochastic")) model.stochastic = load_stochastic(*stochastic, tensors);
+  if (const json* stochastic = fields.find("stochastic"))
+    model.stochastic = load_stochastic(*stochastic, tensors);
   if (const json* stream = fields.find("stream")) model.stream = load_stream(*stream, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();

@@ -113,14 +113,15 @@ Matrix weights_by_kernel(const Matrix& weights, Index outputs) {
   return result;
 }
 
-// A sum of several solutions, each a combination of kernels of its own: read by combination, so that the number of
-// kernels costs nothing where the bank knows how.
+// A sum of several solutions, each a combination of kernels of its own: read by combination, so that the number
+// of kernels costs nothing where the bank knows how.
 Predictions predict_terms(const Model& model, const KernelBank& bank, const PredictOptions& options) {
   const Index outputs = model.coefficients.cols();
   Predictions result;
   result.scores = Matrix(bank.rows(), outputs);
   const std::vector<Index> rows = all_of(bank.rows());
-  if (options.contributions) result.contributions.assign(static_cast<std::size_t>(outputs), Matrix(bank.rows(), bank.kernels()));
+  if (options.contributions)
+    result.contributions.assign(static_cast<std::size_t>(outputs), Matrix(bank.rows(), bank.kernels()));
   for (Index k = 0; k < outputs; ++k)
     std::ranges::fill(result.scores.column(k), model.bias[static_cast<std::size_t>(k)]);
   const StochasticPart::Term whole{model.weights.values, model.coefficients};

@@ -71,8 +71,8 @@ double Draws::gamma(double shape, double scale) {
   }
 }
 
-// Michael, Schucany and Haas: s(x − m)²/(m²x) is χ² with one degree of freedom; of its two roots, whose product is m²,
-// the smaller one is taken with probability m/(m + x). Written so that it does not cancel for large m.
+// Michael, Schucany and Haas: s(x − m)²/(m²x) is χ² with one degree of freedom; of its two roots, whose product
+// is m², the smaller one is taken with probability m/(m + x). Written so that it does not cancel for large m.
 double Draws::inverse_gaussian(double mean, double shape) {
   const double z = normal(0.0, 1.0);
   const double u = uniform();

@@ -215,7 +215,7 @@ void check_combination(const KernelBank& bank, const Naive& naive, const Chosen&
   const auto combination = bank.combination(chosen.w.view(), memory);
   const auto n = static_cast<Index>(chosen.rows.size());
   const auto m = static_cast<Index>(chosen.cols.size());
-  Matrix entries(m * n, 2, 1.0);   // what is there already stays
+  Matrix entries(m * n, 2, 1.0);  // what is there already stays
   Matrix scores(n, 2, -1.0);
   combination->add_entries(chosen.rows, chosen.cols, entries.view());
   combination->add_scores(chosen.rows, chosen.cols, chosen.c.view(), scores.view());
@@ -226,8 +226,8 @@ void check_combination(const KernelBank& bank, const Naive& naive, const Chosen&
       for (Index j = 0; j < m; ++j) {
         double sum = 0.0;
         for (Index p = 0; p < bank.kernels(); ++p)
-          sum += chosen.w(p, k) * naive.k(p, chosen.rows[static_cast<std::size_t>(i)],
-                                          chosen.cols[static_cast<std::size_t>(j)]);
+          sum += chosen.w(p, k) *
+                 naive.k(p, chosen.rows[static_cast<std::size_t>(i)], chosen.cols[static_cast<std::size_t>(j)]);
         ASSERT_NEAR(entries(j + i * m, k), 1.0 + sum, tolerance * size);
         score += chosen.c(j, k) * sum;
       }
@@ -238,7 +238,7 @@ void check_combination(const KernelBank& bank, const Naive& naive, const Chosen&
 
 void check_chosen(const KernelBank& bank, const Naive& naive, double tolerance) {
   const Chosen chosen(bank);
-  tolerance = std::max(tolerance, kTable);   // computed banks answer exponentials from tables
+  tolerance = std::max(tolerance, kTable);  // computed banks answer exponentials from tables
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 30})
     check_combination(bank, naive, chosen, memory, tolerance);
   const std::size_t n = chosen.rows.size();
@@ -323,7 +323,8 @@ TEST(Banks, ComputedFamiliesGiveTheSameAnswersFromTables) {
   check_chosen(*fresh, Naive(*fresh), kTable);
 }
 
-// Whole banks at adversarial distances, from the samples on: duplicates, 1e±6 apart (d² = 1e±12), far from the origin.
+// Whole banks at adversarial distances, from the samples on: duplicates, 1e±6 apart (d² = 1e±12), far from the
+// origin.
 TEST(Banks, FamiliesKeepTheirErrorAtAdversarialDistances) {
   Matrix x(12, 2);
   const double places[] = {0.0, 0.0, 1e-6, 2e-6, 1.0, 1.0 + 1e-6, 1e3, 1e3, 1e6, -1e6, 1e6 + 1.0, 3.0};

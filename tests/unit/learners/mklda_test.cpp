@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MKL-DA against a transcription of the published Algorithm 1 on explicit features: every w_mf is a vector, every
-// step is taken as printed, and only the random draws are shared.
+// MKL-DA against a transcription of the published Algorithm 1 on explicit features: every w_mf is a vector,
+// every step is taken as printed, and only the random draws are shared.
 #include "learners/mklda.h"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,8 @@ Weights naive_algorithm_1(const Explicit& p, Index loops, Index steps, std::uint
     Matrix gamma(classes, 3);
     for (Index m = 0; m < classes; ++m) {
       for (Index f = 0; f < 3; ++f)
-        gamma(m, f) = alpha / static_cast<double>(n) + beta * (beta / static_cast<double>(n)) * inverse_lambda(m, f);
+        gamma(m, f) =
+            alpha / static_cast<double>(n) + beta * (beta / static_cast<double>(n)) * inverse_lambda(m, f);
     }
     for (Index t = 1; t <= steps; ++t) naive_step(p, w, gamma, t, draws.index(n));
     double w_bar = 0.0;
@@ -133,8 +134,8 @@ Weights naive_algorithm_1(const Explicit& p, Index loops, Index steps, std::uint
   return w;
 }
 
-// The two are the same sums in another order; 5 sweeps of 200 steps lose a few digits, and α falls to about 1e-9, so
-// scores are large: relative difference.
+// The two are the same sums in another order; 5 sweeps of 200 steps lose a few digits, and α falls to about
+// 1e-9, so scores are large: relative difference.
 TEST(MklDa, LiteralEqualsAlgorithm1OnExplicitFeatures) {
   for (const int classes : {2, 3}) {
     const Explicit p = explicit_problem(60, classes, 11);
@@ -189,7 +190,8 @@ TEST(MklDa, SuffixAverageIsTheMeanOfTheIterates) {
   }
 }
 
-// Completing the square: β is N(μ₀/(1+τσ₀²), σ₀²/(1+τσ₀²)), α Gamma with scale 2θ₀/(2 + wθ₀), from the priors anew.
+// Completing the square: β is N(μ₀/(1+τσ₀²), σ₀²/(1+τσ₀²)), α Gamma with scale 2θ₀/(2 + wθ₀), from the priors
+// anew.
 TEST(MklDa, PlainConditionalsStartFromThePriors) {
   Augmentation augmentation({1.0, 2.0, 3.0, 0.5}, 2, 2, false);
   solvers::Draws draws(1);
@@ -219,7 +221,8 @@ TEST(MklDa, EveryModeLearnsAndIsCertified) {
       const Predictions predictions = predict(fit.model, *p.bank, {}, {});
       int right = 0;
       for (std::size_t i = 0; i < 150; ++i) right += predictions.codes[i] == p.targets.codes[i] ? 1 : 0;
-      // Noise of 0.5 beside a signal of deviation 1.4 leaves about 89 % (two classes) and 78 %; chance is 50 and 40.
+      // Noise of 0.5 beside a signal of deviation 1.4 leaves about 89 % (two classes) and 78 %; chance is 50
+      // and 40.
       EXPECT_GE(right, classes == 2 ? 115 : 90);
       const Certificate certificate = certify(*p.bank, p.targets, fit.model, {});
       // Weak duality: the bound never exceeds the objective.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Learning from a stream against transcriptions in which every w_mf is an expansion of its own over all samples seen,
-// shrunk and added to at every step as the published algorithms say.
+// Learning from a stream against transcriptions in which every w_mf is an expansion of its own over all samples
+// seen, shrunk and added to at every step as the published algorithms say.
 #include "kloom/stream.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,10 @@ Dataset stream_data(Index n, int classes, unsigned seed) {
   test::Normal noise(seed + 1);
   for (Index i = 0; i < n; ++i) {
     const double value = data.features(i, 0) + std::sin(2.0 * data.features(i, 1)) + 0.3 * noise();
-    data.labels.push_back(classes == 2 ? (value > 0.0 ? "b" : "a") : value < -0.7 ? "a" : value < 0.7 ? "b" : "c");
+    data.labels.push_back(classes == 2   ? (value > 0.0 ? "b" : "a")
+                          : value < -0.7 ? "a"
+                          : value < 0.7  ? "b"
+                                         : "c");
   }
   return data;
 }
@@ -49,8 +52,8 @@ double kernel(const KernelTerm& term, const Matrix& x, Index i, Index j) {
   return std::exp(-term.parameter * sum);
 }
 
-// Algorithm 2, every class known from the start of the count (a class without samples has w = 0 and never wins with a
-// score above the others' …): classes are added when they are first seen, as in the product.
+// Algorithm 2, every class known from the start of the count (a class without samples has w = 0 and never wins
+// with a score above the others' …): classes are added when they are first seen, as in the product.
 class NaiveDao {
  public:
   NaiveDao(const Dataset& data, const Recipe& recipe, Index dt, bool literal, std::uint64_t seed)
@@ -74,7 +77,7 @@ class NaiveDao {
   std::vector<std::string> classes_;
 
  private:
-  using Expansion = Vector;   // coefficient of every sample
+  using Expansion = Vector;  // coefficient of every sample
 
   double strength() {
     const double drawn = draws_.gamma(kappa_, theta_);
@@ -110,7 +113,8 @@ class NaiveDao {
       for (std::size_t f = 0; f < w_[m].size(); ++f) {
         for (double& c : w_[m][f]) c *= 1.0 - 1.0 / static_cast<double>(n);
         if (loss && (m == y || m == near))
-          w_[m][f][static_cast<std::size_t>(sample)] += (m == y ? 1.0 : -1.0) / (gamma(m, f) * static_cast<double>(n));
+          w_[m][f][static_cast<std::size_t>(sample)] +=
+              (m == y ? 1.0 : -1.0) / (gamma(m, f) * static_cast<double>(n));
       }
     }
     if (n % dt_ == 0) update(n);
@@ -166,7 +170,7 @@ class NaiveDao {
   solvers::Draws draws_;
   double kappa_ = 1.0, theta_ = 1.0, mu_ = 1.0, sigma_ = 1.0;
   double alpha_ = 0.0, beta_ = 0.0, n_of_alpha_ = 1.0;
-  std::vector<std::vector<Expansion>> w_;   // [class][kernel]
+  std::vector<std::vector<Expansion>> w_;  // [class][kernel]
   std::vector<Vector> inverse_lambda_;
 };
 

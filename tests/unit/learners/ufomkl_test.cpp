@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// UFO-MKL against a transcription on explicit features, and against an independent minimiser of the same objective.
+// UFO-MKL against a transcription on explicit features, and against an independent minimiser of the same
+// objective.
 #include "learners/ufomkl.h"
 
 #include <gtest/gtest.h>
@@ -122,8 +123,8 @@ Weights naive_ufo(const Explicit& p, double lambda, double alpha, const std::vec
     }
     const double size = std::pow(sum, 1.0 / q);
     for (std::size_t f = 0; f < w.size(); ++f) {
-      const double factor = size > 0.0 && v[f] > 0.0 ? v[f] / (lambda * static_cast<double>(t)) / norm(theta[f]) *
-                                                           std::pow(v[f] / size, q - 2.0)
+      const double factor = size > 0.0 && v[f] > 0.0 ? v[f] / (lambda * static_cast<double>(t)) /
+                                                           norm(theta[f]) * std::pow(v[f] / size, q - 2.0)
                                                      : 0.0;
       for (std::size_t i = 0; i < w[f].size(); ++i) w[f][i] = factor * theta[f][i];
     }
@@ -161,7 +162,8 @@ TEST(UfoMkl, EqualsATranscriptionOnExplicitFeatures) {
         order.insert(order.end(), samples.begin(), samples.end());
       }
       const Weights w = naive_ufo(p, 0.05, 0.02, order);
-      EXPECT_LE(relative_difference(predict(fit.model, *p.bank, {}, {}).scores.values(), naive_scores(p, w)), 1e-10)
+      EXPECT_LE(relative_difference(predict(fit.model, *p.bank, {}, {}).scores.values(), naive_scores(p, w)),
+                1e-10)
           << classes << " classes, " << kernels << " kernels";
     }
   }
@@ -181,7 +183,8 @@ double objective(const Explicit& p, const Weights& w, double lambda, double alph
   return 0.5 * lambda * std::pow(sum, 2.0 / power) + alpha * group + loss / static_cast<double>(p.samples());
 }
 
-// Subgradient descent on all samples at once, steps c/√k, best value kept: slow, and nothing in common with UFO-MKL.
+// Subgradient descent on all samples at once, steps c/√k, best value kept: slow, and nothing in common with
+// UFO-MKL.
 double independent_minimum(const Explicit& p, double lambda, double alpha) {
   Weights w = zeros(p);
   const double q = dual_power(w.size());
@@ -198,7 +201,8 @@ double independent_minimum(const Explicit& p, double lambda, double alpha) {
     for (std::size_t f = 0; f < w.size(); ++f) {
       const double size = norm(w[f]);
       const double factor =
-          size > 0.0 ? lambda * std::pow(sum, 2.0 / power - 1.0) * std::pow(size, power - 2.0) + alpha / size : 0.0;
+          size > 0.0 ? lambda * std::pow(sum, 2.0 / power - 1.0) * std::pow(size, power - 2.0) + alpha / size
+                     : 0.0;
       for (std::size_t i = 0; i < w[f].size(); ++i)
         w[f][i] -= 0.3 / std::sqrt(static_cast<double>(k)) * (gradient[f][i] + factor * w[f][i]);
     }
@@ -235,7 +239,7 @@ TEST(UfoMkl, LargeAlphaSwitchesKernelsOff) {
   int used = 0;
   for (const double w : fit.model.weights.values.values()) used += w != 0.0 ? 1 : 0;
   EXPECT_LT(used, 4);
-  options.alpha = 1e6;   // nothing is worth its price: scores 0, and no division by 0
+  options.alpha = 1e6;  // nothing is worth its price: scores 0, and no division by 0
   const FitResult nothing = fit_ufo(*p.bank, p.targets, options, {});
   const Predictions predictions = predict(nothing.model, *p.bank, {}, {});
   for (const double s : predictions.scores.values()) EXPECT_EQ(s, 0.0);
@@ -260,7 +264,7 @@ TEST(UfoMkl, GridSearchTakesTheLowestHeldOutError) {
   EXPECT_EQ(fit.report.tables[0].rows.size(), 6U);
   EXPECT_EQ(fit.model.stochastic->lambda, best[0]);
   EXPECT_EQ(fit.model.stochastic->alpha, best[1]);
-  EXPECT_EQ(best[1], 0.001);   // at α = 10 every weight is 0
+  EXPECT_EQ(best[1], 0.001);  // at α = 10 every weight is 0
   options.lambda_grid = "-1,1";
   EXPECT_THROW(static_cast<void>(fit_ufo(*p.bank, p.targets, options, {})), InvalidArgument);
 }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kDraws = 20000;
 
-// Kolmogorov–Smirnov distance. For n draws of the right distribution, P(distance·√n > 2.2) < 1.3e-4; the seeds are
-// fixed, so the tests do not depend on luck from run to run.
+// Kolmogorov–Smirnov distance. For n draws of the right distribution, P(distance·√n > 2.2) < 1.3e-4; the seeds
+// are fixed, so the tests do not depend on luck from run to run.
 double distance_to(const std::function<double(Draws&)>& draw, const std::function<double(double)>& cdf,
                    std::uint64_t seed) {
   Draws draws(seed);
@@ -68,7 +68,7 @@ TEST(Draws, InverseGaussianOfInfiniteMeanIsLevy) {
   for (int i = 0; i < 1000; ++i) {
     const double x = tiny.inverse_gaussian(1e-12, 1.0);
     EXPECT_GT(x, 0.0);
-    EXPECT_NEAR(x, 1e-12, 1e-16);   // deviation √(mean³) = 1e-18
+    EXPECT_NEAR(x, 1e-12, 1e-16);  // deviation √(mean³) = 1e-18
   }
 }
 
@@ -78,7 +78,7 @@ TEST(Draws, IndicesAreEquallyLikelyAndShufflesKeepTheirMembers) {
   for (int i = 0; i < 70000; ++i) ++counts[static_cast<std::size_t>(draws.index(7))];
   double chi = 0.0;
   for (const int count : counts) chi += (count - 10000.0) * (count - 10000.0) / 10000.0;
-  EXPECT_LT(chi, 27.9);   // χ² with 6 degrees of freedom: P < 1e-4
+  EXPECT_LT(chi, 27.9);  // χ² with 6 degrees of freedom: P < 1e-4
   std::vector<Index> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   draws.shuffle(values);
   EXPECT_FALSE(std::ranges::is_sorted(values));
