@@ -160,11 +160,14 @@ Certificate certify_mklda(const KernelBank& bank, const Truth& truth, const Stoc
       {"lower bound", mean.dual, "on the best objective under the same penalties, mean"},
       {"largest gap", worst, "relative, of a single solution under its own penalties"},
   };
-  certificate.verdict = fmt::format(
-      "Each averaged solution is within {:.1f} % of the minimum of its own convex problem; how the penalties "
-      "were found "
-      "and the averaging have no such proof.",
-      100.0 * worst);
+  certificate.verdict =
+      worst < 1.0
+          ? fmt::format(
+                "Each averaged solution is within {:.1f} % of the minimum of its own convex problem; "
+                "nothing is proved about penalties and averaging.",
+                100.0 * worst / (1.0 - worst))
+          : "For some averaged solutions the lower bound is below 0 and says little: gradient descent at a "
+            "high price of violations is far from its minimum, which need not hurt predictions.";
   return certificate;
 }
 

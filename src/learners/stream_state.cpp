@@ -73,6 +73,10 @@ auto counters(State& s) {
   return std::array{&s.options.dt_update, &s.options.budget, &s.booked, &s.samples, &s.right, &s.lines};
 }
 
+void require(bool holds) {
+  if (!holds) throw FileError("the checkpoint does not fit together; it is damaged");
+}
+
 }  // namespace
 
 StreamState::StreamState(Recipe given, const StreamOptions& asked, std::uint64_t seed)
@@ -271,13 +275,12 @@ StreamState::StreamState(const Model& checkpoint)
     throw InvalidArgument("the model is no checkpoint of a stream; 'kloom stream' writes those");
   recipe = *checkpoint.recipe;
   classes = checkpoint.classes;
-  restore(*checkpoint.stream, checkpoint);
+  restore_numbers(*checkpoint.stream);
+  restore_support(*checkpoint.stream, checkpoint);
+  restore_segments(*checkpoint.stream);
 }
 
-void StreamState::restore(const StreamPart& part, const Model& checkpoint) {
-  const auto require = [](bool holds) {
-    if (!holds) throw FileError("the checkpoint does not fit together; it is damaged");
-  };
+void StreamState::restore_numbers(const StreamPart& part) {
   const auto kernels = static_cast<Index>(recipe.terms.size());
   const auto numbers = scalars(*this);
   const auto integers = counters(*this);
@@ -292,6 +295,7 @@ void StreamState::restore(const StreamPart& part, const Model& checkpoint) {
     require(part.numbers[next] >= 0.0 && part.numbers[next] < 9e15);
     *number = static_cast<Index>(part.numbers[next++]);
   }
+  check(options);
   augmentation.set_original(priors_of(options));
   solvers::Draws::State words{};
   for (std::uint64_t& word : words) {
@@ -302,6 +306,10 @@ void StreamState::restore(const StreamPart& part, const Model& checkpoint) {
     next += 2;
   }
   draws = solvers::Draws(words);
+}
+
+void StreamState::restore_support(const StreamPart& part, const Model& checkpoint) {
+  const auto kernels = static_cast<Index>(recipe.terms.size());
   const Index n = part.counts.rows();
   require((n == 0 || part.counts.cols() == outputs()) && n <= checkpoint.coefficients.rows());
   store = std::make_unique<kernels::SampleStore>(recipe.terms, recipe.basis.features.cols());
@@ -316,9 +324,15 @@ void StreamState::restore(const StreamPart& part, const Model& checkpoint) {
     for (Index j = 0; j < n; ++j) counts.back()[at(j)] = part.counts(j, k);
   }
   squares = part.squares;
-  if (!squares.empty()) require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
+  if (ufo() || options.literal)
+    require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
   require(part.inverse_lambda.rows() == outputs() && part.inverse_lambda.cols() == kernels && booked <= n);
   augmentation.inverse_lambda = part.inverse_lambda;
+}
+
+void StreamState::restore_segments(const StreamPart& part) {
+  const Index kernels = store->kernels();
+  const Index n = support();
   Index row = 0;
   Index before = 0;
   for (Index s = 0; s < part.segments.rows(); ++s) {

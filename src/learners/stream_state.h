@@ -58,7 +58,9 @@ struct StreamState {
   void write_binary(Model& model) const;
   void write_classes(Model& model) const;
   [[nodiscard]] StreamPart part() const;
-  void restore(const StreamPart& part, const Model& checkpoint);
+  void restore_numbers(const StreamPart& part);
+  void restore_support(const StreamPart& part, const Model& checkpoint);
+  void restore_segments(const StreamPart& part);
 };
 
 }  // namespace kloom::learners

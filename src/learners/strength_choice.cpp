@@ -22,7 +22,7 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-// At most `most` samples: folds of a division into as many parts as needed keep the classes in proportion.
+// At most `most` samples, at random.
 std::vector<Index> some_samples(const ClassLabels& labels, Index most, std::uint64_t seed) {
   const auto n = static_cast<Index>(labels.codes.size());
   std::vector<Index> chosen(at(n));

@@ -174,21 +174,14 @@ class Fitter {
   FitResult fit(const Targets& targets);
 
  private:
-  struct Choice {
-    double lambda;
-    double alpha;
-    double error;
-  };
   void choose(Report& report);
   [[nodiscard]] double held_out_error(const UfoMirror& mirror) const;
-  // True if the caller asked to stop.
-  bool run(Descent& descent, const std::vector<Index>& samples, std::uint64_t seed, bool told);
-
+  void fill(Model& model, const Targets& targets, const Descent& descent, const UfoMirror& mirror) const;
   const KernelBank& bank_;
   UfoOptions options_;
   const Context& context_;
   ClassLabels labels_;
-  mutable ProgressMeter meter_;
+  ProgressMeter meter_;
 };
 
 bool descend(Descent& descent, std::vector<Index> samples, double epochs, std::uint64_t seed,
@@ -259,22 +252,8 @@ void Fitter::choose(Report& report) {
   report.seconds.emplace_back("cross-validation", meter_.seconds());
 }
 
-FitResult Fitter::fit(const Targets& targets) {
-  FitResult result;
-  choose(result.report);
-  const UfoMirror mirror(options_.lambda, options_.alpha, bank_.kernels());
-  Descent descent(bank_, labels_, mirror);
-  std::vector<Index> samples(at(bank_.rows()));
-  std::iota(samples.begin(), samples.end(), Index{0});
-  const auto epochs = static_cast<Index>(std::ceil(options_.epochs));
-  const bool stopped = descend(descent, samples, options_.epochs, context_.seed, [&](Index epoch) {
-    const double share =
-        static_cast<double>(descent.state().violations) / static_cast<double>(descent.state().steps);
-    result.report.trace.push_back({epoch, share, meter_.seconds()});
-    return meter_.step(epoch, epochs, share);
-  });
+void Fitter::fill(Model& model, const Targets& targets, const Descent& descent, const UfoMirror& mirror) const {
   const UfoState& state = descent.state();
-  Model& model = result.model;
   model.method = "ufo-mkl";
   model.options_json = nlohmann::json(option_texts(ufo_option_table(), options_)).dump();
   describe_classes(model, targets, bank_, labels_.outputs());
@@ -291,6 +270,24 @@ FitResult Fitter::fit(const Targets& targets) {
   model.stochastic->lambda = options_.lambda;
   model.stochastic->alpha = options_.alpha;
   model.stochastic->norm = mirror.dual_power() / (mirror.dual_power() - 1.0);
+}
+
+FitResult Fitter::fit(const Targets& targets) {
+  FitResult result;
+  choose(result.report);
+  const UfoMirror mirror(options_.lambda, options_.alpha, bank_.kernels());
+  Descent descent(bank_, labels_, mirror);
+  std::vector<Index> samples(at(bank_.rows()));
+  std::iota(samples.begin(), samples.end(), Index{0});
+  const auto epochs = static_cast<Index>(std::ceil(options_.epochs));
+  const bool stopped = descend(descent, samples, options_.epochs, context_.seed, [&](Index epoch) {
+    const double share =
+        static_cast<double>(descent.state().violations) / static_cast<double>(descent.state().steps);
+    result.report.trace.push_back({epoch, share, meter_.seconds()});
+    return meter_.step(epoch, epochs, share);
+  });
+  fill(result.model, targets, descent, mirror);
+  const UfoState& state = descent.state();
   Report& report = result.report;
   report.method = "ufo-mkl";
   report.status = stopped ? Status::stopped : Status::iteration_limit;
