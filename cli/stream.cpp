@@ -27,8 +27,8 @@ namespace kloom::cli {
 namespace {
 
 constexpr const char* kExamples =
-    "  tail -f samples.svm | kloom stream -o state.kloom\n"
     "  kloom stream --format csv --target label --budget 2000 -o state.kloom < day1.csv\n"
+    "  tail -f samples.svm | kloom stream -o state.kloom\n"
     "  kloom stream --resume -o state.kloom < day2.csv\n"
     "  kloom predict state.kloom new.csv";
 
