@@ -82,6 +82,7 @@ int run(const CheckOptions& options) {
   const Targets targets = training_targets(model, data);
   BankRequest request;
   if (!options.bank.empty()) request.kind = parse_bank_kind(options.bank);
+  request.families = model.stochastic.has_value();
   const auto bank = store_bank(model.recipe->training_bank(), request, session.context());
   stop_if_interrupted();
   const Certificate certificate = certify(*bank, targets, model, session.context());

@@ -26,9 +26,10 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 6> kCommands{
+constexpr std::array<Command, 7> kCommands{
     {{"train", "learn a model from labelled samples", run_train},
      {"predict", "label, probabilities and uncertainty of new samples", run_predict},
+     {"stream", "learn from a pipe without end, sample by sample", run_stream},
      {"check", "recompute what can be proved or checked about a model", run_check},
      {"kernels", "'kernels build' computes kernels and keeps them in a file", run_kernels},
      {"info", "describe a model, a kernel bank, a data file or this machine", run_info},

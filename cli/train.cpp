@@ -119,7 +119,9 @@ void make_bank(const TrainOptions& options, Training& training, Session& session
                     "raise --memory",
                     learner.name, n, p, format_bytes(working), format_bytes(budget)));
   }
-  training.bank = make_training_bank(training.input, options.kernels, budget - working, session);
+  KernelOptions kernels = options.kernels;
+  kernels.families = learner.wants_families;
+  training.bank = make_training_bank(training.input, kernels, budget - working, session);
   training.memory = working + training.bank->bytes();
 }
 

@@ -121,6 +121,7 @@ std::unique_ptr<KernelBank> make_training_bank(TrainingData& training, const Ker
   const Stopwatch watch;
   BankRequest request;
   if (!kernels.bank.empty()) request.kind = parse_bank_kind(kernels.bank);
+  request.families = kernels.families;
   Context context = session.context();
   context.memory_budget = budget;
   BankPlan plan;

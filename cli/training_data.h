@@ -18,6 +18,7 @@ struct KernelOptions {
   std::string normalise;
   bool clip_spectrum = false;
   std::string bank;
+  bool families = false;  // the method reads kernels of one distance without storing them
 };
 
 void add_kernel_options(CLI::App& app, KernelOptions& options);

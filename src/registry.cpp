@@ -10,6 +10,8 @@
 #include "learners/bemkl.h"
 #include "learners/margin.h"
 #include "learners/mcmkl.h"
+#include "learners/mklda.h"
+#include "learners/ufomkl.h"
 
 namespace kloom {
 
@@ -21,6 +23,8 @@ std::span<const Learner> all_learners() {
       learners::mcmkl_learner(),
       learners::margin_learner(learners::MarginMethod::uniform),
       learners::margin_learner(learners::MarginMethod::single),
+      learners::mklda_learner(),
+      learners::ufo_learner(),
   };
   return all;
 }

@@ -29,6 +29,24 @@
 
 namespace kloom {
 
+// Fixed combinations of the kernels of one bank, K̄_k = Σ_p w_pk K_p for k = 0 … outputs − 1: made once, then asked for
+// entries between samples of the caller's choice. It must not outlive its bank.
+class Combination {
+ public:
+  virtual ~Combination() = default;
+  Combination(const Combination&) = delete;
+  Combination& operator=(const Combination&) = delete;
+
+  // out(j + i·cols.size(), k) += K̄_k(rows[i], cols[j]).
+  virtual void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const = 0;
+  // out(i, k) += Σ_j c(j, k) K̄_k(rows[i], cols[j]). Zeros of c cost next to nothing.
+  virtual void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
+                          MatrixView out) const = 0;
+
+ protected:
+  Combination() = default;
+};
+
 class KernelBank {
  public:
   virtual ~KernelBank() = default;
@@ -58,6 +76,17 @@ class KernelBank {
   [[nodiscard]] Matrix combine(std::span<const double> w) const;
   // The same, added to `out`, for those who keep the memory.
   virtual void add_combination(std::span<const double> w, MatrixView out) const;
+  // Σ_p w_pk K_p for every column k of w (P × outputs), for those who read some entries at a time. It may hold up to
+  // `memory` bytes; with less than whole matrices need, entries are computed when asked for.
+  [[nodiscard]] virtual std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const;
+  // Combinations of many kernels cost no more than one kernel (RBF families).
+  [[nodiscard]] virtual bool combines_cheaply() const { return false; }
+
+  // K_p(rows[i], cols[j]) of every kernel: out[(p·rows.size() + i)·cols.size() + j].
+  virtual void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const;
+  // Σ_j c(j, k) K_p(rows[i], cols[j]) of every kernel: result (rows.size()·P) × outputs, as `apply` lays it out.
+  [[nodiscard]] virtual Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                            ConstMatrixView c) const;
 
   // K_p v for every kernel p and every column v of V (cols × k). Result (rows·P) × k: column j, read as a
   // rows × P matrix, is [K_1 v_j, …, K_P v_j].
@@ -100,6 +129,7 @@ enum class BankKind { automatic, dense, dense32, low_rank, rbf_family, computed 
 struct BankRequest {
   BankKind kind = BankKind::automatic;
   double rank_tolerance = 1e-12;   // low-rank: stop when the remaining trace is this part of the trace
+  bool families = false;           // automatic: kernels that share a distance stay functions of it, nothing is stored
 };
 
 // The bytes that making and using each kind would take, before anything is made.

@@ -54,6 +54,8 @@ struct Learner {
   std::function<std::size_t(Index n, Index p, Index m)> working_memory;
   // The same for the slower way that the method takes by itself where that does not fit; empty: there is none.
   std::function<std::size_t(Index n, Index p, Index m)> least_memory;
+  // Reads combinations of kernels by entries, so that families of kernels of one distance need not be stored.
+  bool wants_families = false;
 };
 
 [[nodiscard]] std::span<const Learner> all_learners();

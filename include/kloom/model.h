@@ -83,6 +83,33 @@ struct McmklPart {
   Matrix class_weights;      // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
 };
 
+// What stochastic methods add: the problem whose minimum they look for, and where an average of several solutions
+// predicts, those solutions.
+struct StochasticPart {
+  // One solution: kernel weights (1 × P, or outputs × P) and coefficients (N × outputs).
+  struct Term {
+    Matrix weights;
+    Matrix coefficients;
+  };
+  // Where not empty, the score is the sum of these (plus bias); the model's own weights and coefficients are then the
+  // mean weights and the sum of the coefficients, for people to look at.
+  std::vector<Term> terms;
+  Matrix penalties;        // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
+  double lambda = 0.0;     // UFO-MKL
+  double alpha = 0.0;
+  double norm = 0.0;       // its p
+};
+
+// What a learner from a stream needs to go on (stream.h); the rest of the model predicts without it.
+struct StreamPart {
+  Vector numbers;          // options, counters, strengths and the state of the random draws
+  Matrix counts;           // support vectors × classes
+  Matrix squares;          // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
+  Matrix inverse_lambda;   // M × P
+  Matrix segments;         // first support vector and number of classes of each segment
+  Matrix weights;          // of each segment and class, stacked: P kernel weights and their scale
+};
+
 struct Model {
   std::string method;
   Task task = Task::binary;
@@ -97,6 +124,8 @@ struct Model {
   std::optional<BemklPosterior> bemkl;
   std::optional<MarginPart> margin;
   std::optional<McmklPart> mcmkl;
+  std::optional<StochasticPart> stochastic;
+  std::optional<StreamPart> stream;
   std::optional<Recipe> recipe;     // absent: the caller supplies banks
 };
 

@@ -7,7 +7,9 @@
 #include "certify/bemkl.h"
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
+#include "certify/stochastic.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom {
 
@@ -31,6 +33,8 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
   const algebra::ThreadScope threads(context);
   if (model.margin) return certify_detail::certify_margin(bank, targets, model);
   if (model.mcmkl) return certify_detail::certify_mcmkl(bank, targets, model);
+  if (model.stochastic)
+    return certify_detail::certify_stochastic(bank, targets, model, memory_budget(context) / 4);
   if (model.bemkl) return certify_detail::certify_bemkl(bank, targets, model);
   throw InternalError("no referee knows method " + model.method);
 }

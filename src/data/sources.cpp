@@ -44,33 +44,6 @@ void name_by_number(Dataset& data, const std::string& view, Index first) {
   }
 }
 
-Dataset svmlight_to_dataset(const std::string& path, const std::string& view, const Context& context) {
-  const SvmlightData raw = parse_svmlight(read_unpacked(path, memory_limit(context)), path);
-  Dataset data;
-  data.source = path;
-  data.samples = raw.samples();
-  data.lines = raw.lines;
-  data.features = svmlight_matrix(raw, context);
-  data.absent_is_zero = true;
-  name_by_number(data, view, raw.first);
-  if (std::ranges::any_of(raw.labels, [](const std::string& label) { return !label.empty(); })) {
-    data.target_name = "label";
-    data.labels = raw.labels;
-  }
-  if (raw.first == 0) {
-    data.notes.push_back(
-        fmt::format("{}: indices begin at 0, so the features are called 0 to {}.", path, raw.last));
-  }
-  if (raw.query_ids) {
-    data.notes.push_back(fmt::format("{}: query ids (qid:) are ignored.", path));
-  }
-  if (raw.several_labels) {
-    data.notes.push_back(
-        fmt::format("{}: some samples have several labels; each combination is kept as one.", path));
-  }
-  return data;
-}
-
 void set_features(Dataset& data, Array& array) {
   const Index rows = array.shape[0];
   const Index columns = array.dimensions() == 2 ? array.shape[1] : 1;
@@ -159,6 +132,33 @@ Dataset arrays_to_dataset(const std::string& path, const std::string& view, cons
 }
 
 }  // namespace
+
+Dataset svmlight_to_dataset(const SvmlightData& raw, const std::string& view, const Context& context) {
+  const std::string& path = raw.source;
+  Dataset data;
+  data.source = path;
+  data.samples = raw.samples();
+  data.lines = raw.lines;
+  data.features = svmlight_matrix(raw, context);
+  data.absent_is_zero = true;
+  name_by_number(data, view, raw.first);
+  if (std::ranges::any_of(raw.labels, [](const std::string& label) { return !label.empty(); })) {
+    data.target_name = "label";
+    data.labels = raw.labels;
+  }
+  if (raw.first == 0) {
+    data.notes.push_back(
+        fmt::format("{}: indices begin at 0, so the features are called 0 to {}.", path, raw.last));
+  }
+  if (raw.query_ids) {
+    data.notes.push_back(fmt::format("{}: query ids (qid:) are ignored.", path));
+  }
+  if (raw.several_labels) {
+    data.notes.push_back(
+        fmt::format("{}: some samples have several labels; each combination is kept as one.", path));
+  }
+  return data;
+}
 
 bool is_target_name(std::string_view name) {
   return is_any_of(name, {"label", "target", "class", "y"});
@@ -263,7 +263,8 @@ Source read_source(const std::string& path, const std::string& view, const Datas
       source.notes.push_back(fmt::format("{}: the columns are separated by semicolons.", path));
     }
   } else if (kind.format == Format::svmlight) {
-    source.ready = svmlight_to_dataset(path, view, context);
+    source.ready =
+        svmlight_to_dataset(parse_svmlight(read_unpacked(path, memory_limit(context)), path), view, context);
   } else {
     source.ready = arrays_to_dataset(path, view, request, read_arrays(path, kind.format, context));
   }

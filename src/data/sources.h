@@ -35,6 +35,10 @@ struct Source {
   [[nodiscard]] std::vector<std::string> column_names() const;
 };
 
+struct SvmlightData;
+[[nodiscard]] Dataset svmlight_to_dataset(const SvmlightData& raw, const std::string& view,
+                                          const Context& context);
+
 [[nodiscard]] Source read_source(const std::string& path, const std::string& view,
                                  const DatasetRequest& request, const Context& context);
 

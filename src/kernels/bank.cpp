@@ -36,6 +36,75 @@ void require_symmetric(const KernelBank& bank, const char* verb) {
   }
 }
 
+// Whole combined matrices.
+class WholeCombination final : public Combination {
+ public:
+  WholeCombination(const KernelBank& bank, ConstMatrixView w) {
+    for (Index k = 0; k < w.cols; ++k) matrices_.push_back(bank.combine(w.column(k)));
+  }
+  void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const override {
+    for (std::size_t k = 0; k < matrices_.size(); ++k) {
+      double* to = out.column(static_cast<Index>(k)).data();
+      for (const Index i : rows) {
+        const auto row = matrices_[k].column(i);
+        for (const Index j : cols) *to++ += row[static_cast<std::size_t>(j)];
+      }
+    }
+  }
+  void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
+                  MatrixView out) const override {
+    for (std::size_t k = 0; k < matrices_.size(); ++k) {
+      const auto weights = c.column(static_cast<Index>(k));
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto row = matrices_[k].column(rows[i]);
+        double sum = 0.0;
+        for (std::size_t j = 0; j < cols.size(); ++j) {
+          if (weights[j] != 0.0) sum += weights[j] * row[static_cast<std::size_t>(cols[j])];
+        }
+        out(static_cast<Index>(i), static_cast<Index>(k)) += sum;
+      }
+    }
+  }
+
+ private:
+  std::vector<Matrix> matrices_;
+};
+
+// Rows of the combined matrices, computed when asked for.
+class RowCombination final : public Combination {
+ public:
+  RowCombination(const KernelBank& bank, ConstMatrixView w) : bank_(bank) {
+    for (Index k = 0; k < w.cols; ++k) weights_.emplace_back(w.column(k).begin(), w.column(k).end());
+  }
+  void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const override {
+    Matrix row(bank_.cols(), 1);
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+      double* to = out.column(static_cast<Index>(k)).data();
+      for (const Index i : rows) {
+        bank_.combine_rows(weights_[k], {&i, 1}, row.view());
+        for (const Index j : cols) *to++ += row(j, 0);
+      }
+    }
+  }
+  void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
+                  MatrixView out) const override {
+    Matrix row(bank_.cols(), 1);
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+      const auto weights = c.column(static_cast<Index>(k));
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        bank_.combine_rows(weights_[k], rows.subspan(i, 1), row.view());
+        double sum = 0.0;
+        for (std::size_t j = 0; j < cols.size(); ++j) sum += weights[j] * row(cols[j], 0);
+        out(static_cast<Index>(i), static_cast<Index>(k)) += sum;
+      }
+    }
+  }
+
+ private:
+  const KernelBank& bank_;
+  std::vector<Vector> weights_;
+};
+
 constexpr Index kBlockEntries = Index{1} << 20;  // 8 MB of doubles
 
 // Kernels whose panels of sixteen rows fill one block.
@@ -87,6 +156,47 @@ void KernelBank::add_combination(std::span<const double> w, MatrixView out) cons
       }
     }
   });
+}
+
+std::unique_ptr<Combination> KernelBank::combination(ConstMatrixView w, std::size_t memory) const {
+  const auto whole = static_cast<std::size_t>(rows()) * static_cast<std::size_t>(cols()) *
+                     static_cast<std::size_t>(w.cols) * sizeof(double);
+  if (whole <= memory) return std::make_unique<WholeCombination>(*this, w);
+  return std::make_unique<RowCombination>(*this, w);
+}
+
+void KernelBank::entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const {
+  Vector row(static_cast<std::size_t>(this->cols() * kernels()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    panels({0, kernels()}, {rows[i], rows[i] + 1}, row.data());
+    for (Index p = 0; p < kernels(); ++p) {
+      const double* from = row.data() + p * this->cols();
+      double* to = out + (static_cast<std::size_t>(p) * rows.size() + i) * cols.size();
+      for (const Index j : cols) *to++ = from[j];
+    }
+  }
+}
+
+Matrix KernelBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                ConstMatrixView c) const {
+  const auto n = static_cast<Index>(rows.size());
+  Matrix whole(this->cols(), c.cols);
+  for (Index k = 0; k < c.cols; ++k) {
+    for (std::size_t j = 0; j < cols.size(); ++j) whole(cols[j], k) += c(static_cast<Index>(j), k);
+  }
+  Matrix result(n * kernels(), c.cols);
+  Vector row(static_cast<std::size_t>(this->cols() * kernels()));
+  Matrix products(kernels(), c.cols);
+  for (Index i = 0; i < n; ++i) {
+    const Index at = rows[static_cast<std::size_t>(i)];
+    panels({0, kernels()}, {at, at + 1}, row.data());
+    algebra::gemm(Op::transpose, Op::none, 1.0, {row.data(), this->cols(), kernels(), this->cols()},
+                  whole.view(), 0.0, products.view());
+    for (Index k = 0; k < c.cols; ++k) {
+      for (Index p = 0; p < kernels(); ++p) result(p * n + i, k) = products(p, k);
+    }
+  }
+  return result;
 }
 
 Matrix KernelBank::apply(ConstMatrixView v) const {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +16,8 @@
 #include "kloom/kernels.h"
 
 namespace kloom::kernels {
+
+struct ExponentialFamily;
 
 class ComputedBank final : public KernelBank {
  public:
@@ -27,6 +31,14 @@ class ComputedBank final : public KernelBank {
   // Symmetric banks: K_p(i, j) and K_p(j, i) have the same bits, however the rows are divided over calls.
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
+  // Kernels that are exponentials of a shared quantity are answered from it, the others one by one.
+  void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const override;
+  [[nodiscard]] std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const override;
+  [[nodiscard]] bool combines_cheaply() const override;
+  [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
+  void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const override;
+  [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                    ConstMatrixView c) const override;
 
   [[nodiscard]] const std::vector<KernelTerm>& terms() const { return terms_; }
   [[nodiscard]] const Dataset& row_samples() const { return *row_samples_; }
@@ -50,6 +62,9 @@ class ComputedBank final : public KernelBank {
   };
   class Builder;
 
+  // Made once; the bank is read by several threads.
+  [[nodiscard]] const std::vector<ExponentialFamily>& families() const;
+  [[nodiscard]] std::vector<ExponentialFamily> make_families() const;
   [[nodiscard]] std::vector<Job> jobs(Range kernels) const;
   void run_block(const Job& job, Range block, const Output& output, double* scratch) const;
   void write_segment(Index term, Index row, Range cols, const double* base, double* values) const;
@@ -63,6 +78,8 @@ class ComputedBank final : public KernelBank {
   std::vector<std::size_t> source_of_;                      // per term
   std::vector<std::shared_ptr<const Factors>> factors_;     // per term; null if the term needs none
   std::size_t packed_bytes_ = 0;
+  mutable std::once_flag families_made_;
+  mutable std::shared_ptr<const std::vector<ExponentialFamily>> families_;
 };
 
 }  // namespace kloom::kernels

@@ -28,6 +28,21 @@ const KernelBank& first_bank(const std::vector<BankPart>& parts) {
   return *parts.front().bank;
 }
 
+class SumCombination final : public Combination {
+ public:
+  explicit SumCombination(std::vector<std::unique_ptr<Combination>> parts) : parts_(std::move(parts)) {}
+  void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const override {
+    for (const auto& part : parts_) part->add_entries(rows, cols, out);
+  }
+  void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
+                  MatrixView out) const override {
+    for (const auto& part : parts_) part->add_scores(rows, cols, c, out);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Combination>> parts_;
+};
+
 }  // namespace
 
 ConcatBank::ConcatBank(std::vector<BankPart> parts)
@@ -155,6 +170,49 @@ Matrix ConcatBank::gram() const {
   for (const BankPart& part : parts_) {
     const Matrix own = part.bank->gram();
     algebra::axpy(1.0, own.values(), result.values());
+  }
+  return result;
+}
+
+bool ConcatBank::combines_cheaply() const {
+  return std::ranges::all_of(parts_, [](const BankPart& part) { return part.bank->combines_cheaply(); });
+}
+
+std::unique_ptr<Combination> ConcatBank::combination(ConstMatrixView w, std::size_t memory) const {
+  const auto whole = static_cast<std::size_t>(rows() * cols() * w.cols) * sizeof(double);
+  if (!combines_cheaply() && whole <= memory) return KernelBank::combination(w, memory);
+  std::vector<std::unique_ptr<Combination>> combinations;
+  for (const BankPart& part : parts_) {
+    Matrix own(static_cast<Index>(part.kernels.size()), w.cols);
+    for (Index k = 0; k < w.cols; ++k) std::ranges::copy(weights_of(part, w.column(k)), own.column(k).begin());
+    combinations.push_back(part.bank->combination(own.view(), 0));
+  }
+  if (combinations.size() == 1) return std::move(combinations.front());
+  return std::make_unique<SumCombination>(std::move(combinations));
+}
+
+void ConcatBank::entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const {
+  const std::size_t block = rows.size() * cols.size();
+  Vector own;
+  for (const BankPart& part : parts_) {
+    own.resize(block * part.kernels.size());
+    part.bank->entries(rows, cols, own.data());
+    for (std::size_t k = 0; k < part.kernels.size(); ++k)
+      std::copy_n(own.data() + k * block, block, out + static_cast<std::size_t>(part.kernels[k]) * block);
+  }
+}
+
+Matrix ConcatBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                ConstMatrixView c) const {
+  const auto n = static_cast<Index>(rows.size());
+  Matrix result(n * kernels(), c.cols);
+  for (const BankPart& part : parts_) {
+    const Matrix own = part.bank->apply_chosen(rows, cols, c);
+    for (Index j = 0; j < c.cols; ++j) {
+      for (std::size_t k = 0; k < part.kernels.size(); ++k)
+        std::copy_n(own.column(j).data() + static_cast<Index>(k) * n, n,
+                    result.column(j).data() + part.kernels[k] * n);
+    }
   }
   return result;
 }

@@ -31,6 +31,11 @@ class ConcatBank final : public KernelBank {
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
   [[nodiscard]] Matrix gram() const override;
+  [[nodiscard]] std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const override;
+  [[nodiscard]] bool combines_cheaply() const override;
+  void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const override;
+  [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                    ConstMatrixView c) const override;
 
  private:
   struct Place {

@@ -167,6 +167,21 @@ PackedSamples PackedSamples::from_columns(ConstMatrixView samples) {
   return packed;
 }
 
+PackedSamples::PackedSamples(const PackedSamples& from, std::span<const Index> chosen)
+    : PackedSamples(static_cast<Index>(chosen.size()), from.features()) {
+  for (Index i = 0; i < samples_; ++i) {
+    const double* source = from.sample(chosen[static_cast<std::size_t>(i)]);
+    double* target = values_.data() + (i / block) * block * features_ + i % block;
+    for (Index d = 0; d < features_; ++d) target[d * block] = source[d * block];
+  }
+}
+
+void PackedSamples::append(std::span<const double> sample) {
+  if (samples_ % block == 0) values_.resize(values_.size() + static_cast<std::size_t>(block * features_), 0.0);
+  ++samples_;
+  for (Index d = 0; d < features_; ++d) set(samples_ - 1, d, sample[static_cast<std::size_t>(d)]);
+}
+
 void pair_sums_with(InstructionSet instructions, PairSum sum, const PairBlock& task) {
   switch (sum) {
     case PairSum::dot:

@@ -33,6 +33,10 @@ class PackedSamples {
   PackedSamples(ConstMatrixView samples, std::span<const Index> features);
   // All of a D × N matrix: one sample per column.
   static PackedSamples from_columns(ConstMatrixView samples);
+  // Some samples of another pack, in the given order.
+  PackedSamples(const PackedSamples& from, std::span<const Index> chosen);
+  // For samples that come one after another.
+  void append(std::span<const double> sample);
 
   [[nodiscard]] Index samples() const { return samples_; }
   [[nodiscard]] Index features() const { return features_; }
@@ -45,8 +49,9 @@ class PackedSamples {
     return values_.data() + (i / block) * block * features_ + i % block;
   }
 
- private:
   PackedSamples(Index samples, Index features);
+
+ private:
   void set(Index sample, Index feature, double value) {
     values_[static_cast<std::size_t>((sample / block) * block * features_ + feature * block + sample % block)] =
         value;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "kernels/distance.h"
@@ -24,6 +25,10 @@ class PairSource {
   // has room for whole blocks. `scratch` has scratch_size() doubles, all 0 on entry and again on return.
   virtual void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const = 0;
   [[nodiscard]] virtual Index scratch_size() const { return 0; }
+  // The same between chosen samples: out[i * stride + j] for rows[i] and cols[j]. A row of out has room for
+  // whole blocks.
+  virtual void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                           Index stride) const = 0;
   [[nodiscard]] virtual std::size_t bytes() const = 0;
   // The quantity between a sample and itself, for every row sample and every column sample.
   [[nodiscard]] virtual Vector row_self() const = 0;
@@ -36,6 +41,8 @@ class FeaturePairs final : public PairSource {
                std::shared_ptr<const PackedSamples> columns)
       : sum_(sum), rows_(std::move(rows)), columns_(std::move(columns)) {}
   void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                   Index stride) const override;
   // The packed samples are shared between sources and counted by the bank.
   [[nodiscard]] std::size_t bytes() const override { return 0; }
   [[nodiscard]] Vector row_self() const override { return self_sums(sum_, *rows_); }
@@ -52,6 +59,8 @@ class TextPairs final : public PairSource {
   // The texts must outlive the source.
   TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
   void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                   Index stride) const override;
   [[nodiscard]] Index scratch_size() const override { return static_cast<Index>(numbers_.size()); }
   [[nodiscard]] std::size_t bytes() const override { return rows_.bytes() + columns_.bytes(); }
   [[nodiscard]] Vector row_self() const override { return norms(rows_); }
@@ -70,6 +79,8 @@ class MatrixPairs final : public PairSource {
   // A symmetric matrix is read by columns, which are contiguous. The matrix must outlive the source.
   MatrixPairs(const Matrix& values, bool symmetric) : values_(values), symmetric_(symmetric) {}
   void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                   Index stride) const override;
   [[nodiscard]] std::size_t bytes() const override { return 0; }
   [[nodiscard]] Vector row_self() const override;
   [[nodiscard]] Vector column_self() const override { return row_self(); }

@@ -1,128 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/rbf_family_bank.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "algebra/blas.h"
+#include "kernels/exponential_family.h"
 #include "kernels/functions.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
-namespace {
-
-constexpr int kSegmentBits = 6;  // 64 segments an octave
-constexpr int kShift = 52 - kSegmentBits;
-constexpr std::int64_t kFractionMask = (std::int64_t{1} << kShift) - 1;
-constexpr double kFlat = 1e-11;  // γt below which exp(−γt) is taken for its value at the table's left end
-constexpr double kDead = 45.0;   // γt beyond which exp(−γt) < 3e-20 is taken for 0
-constexpr double kUnderflow = -600.0;  // exp below makes subnormals, ten times slower
-
-std::int64_t top_bits(double t) {
-  return std::bit_cast<std::int64_t>(t) >> kShift;
-}
-double from_top_bits(std::int64_t top) {
-  return std::bit_cast<double>(top << kShift);
-}
-
-double exponential(double x) {
-  return x < kUnderflow ? 0.0 : std::exp(x);
-}
-
-}  // namespace
-
-ExponentialTable::ExponentialTable(std::vector<double> gammas) : gammas_(std::move(gammas)) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0.0;
-  for (double gamma : gammas_) {
-    if (gamma <= 0.0) continue;
-    low = std::min(low, gamma);
-    high = std::max(high, gamma);
-  }
-  if (high == 0.0) low = high = 1.0;
-  first_ = top_bits(kFlat / high);
-  segments_ = static_cast<Index>(top_bits(kDead / low) - first_) + 1;
-}
-
-ExponentialTable::Place ExponentialTable::place(double t) const {
-  const auto bits = std::bit_cast<std::int64_t>(t);
-  const auto segment = static_cast<Index>((bits >> kShift) - first_);
-  if (segment < 0) return {0, 0.0};
-  if (segment >= segments_) return {segments_ - 1, 1.0};
-  return {segment, static_cast<double>(bits & kFractionMask) * 0x1p-46};
-}
-
-ExponentialTable::Ends ExponentialTable::ends(Index segment, double gamma) const {
-  const double left = from_top_bits(first_ + segment);
-  const double right = from_top_bits(first_ + segment + 1);
-  const double width = right - left;
-  const double f_left = exponential(-gamma * left);
-  const double f_right = exponential(-gamma * right);
-  return {f_left, f_right, -gamma * width * f_left, -gamma * width * f_right};
-}
-
-Vector ExponentialTable::combined(std::span<const double> w) const {
-  Vector coefficients(static_cast<std::size_t>(4 * segments_));
-#pragma omp parallel for schedule(static)
-  for (Index s = 0; s < segments_; ++s) {
-    Ends sum{0.0, 0.0, 0.0, 0.0};
-    for (std::size_t f = 0; f < gammas_.size(); ++f) {
-      if (w[f] == 0.0) continue;
-      const Ends e = ends(s, gammas_[f]);
-      sum.left += w[f] * e.left;
-      sum.right += w[f] * e.right;
-      sum.left_slope += w[f] * e.left_slope;
-      sum.right_slope += w[f] * e.right_slope;
-    }
-    double* c = coefficients.data() + 4 * s;
-    const double rise = sum.right - sum.left;
-    c[0] = sum.left;
-    c[1] = sum.left_slope;
-    c[2] = 3.0 * rise - 2.0 * sum.left_slope - sum.right_slope;
-    c[3] = -2.0 * rise + sum.left_slope + sum.right_slope;
-  }
-  return coefficients;
-}
-
-double ExponentialTable::evaluate(const Vector& coefficients, double t) const {
-  const Place at = place(t);
-  const double* c = coefficients.data() + 4 * at.segment;
-  return c[0] + at.u * (c[1] + at.u * (c[2] + at.u * c[3]));
-}
-
-void ExponentialTable::add_pair(double t, double weight, double* moments) const {
-  const Place at = place(t);
-  double* m = moments + 4 * at.segment;
-  const double wu = weight * at.u;
-  const double wuu = wu * at.u;
-  m[0] += weight;
-  m[1] += wu;
-  m[2] += wuu;
-  m[3] += wuu * at.u;
-}
-
-Vector ExponentialTable::sums(const double* moments) const {
-  Vector result(gammas_.size());
-#pragma omp parallel for schedule(static)
-  for (std::size_t f = 0; f < gammas_.size(); ++f) {
-    double sum = 0.0;
-    for (Index s = 0; s < segments_; ++s) {
-      const double* m = moments + 4 * s;
-      if (m[0] == 0.0 && m[1] == 0.0 && m[2] == 0.0 && m[3] == 0.0) continue;
-      const Ends e = ends(s, gammas_[f]);
-      const double rise = e.right - e.left;
-      sum += m[0] * e.left + m[1] * e.left_slope + m[2] * (3.0 * rise - 2.0 * e.left_slope - e.right_slope) +
-             m[3] * (-2.0 * rise + e.left_slope + e.right_slope);
-    }
-    result[f] = sum;
-  }
-  return result;
-}
-
 RbfFamilyBank::RbfFamilyBank(std::shared_ptr<const Matrix> t, std::vector<double> gammas,
                              std::vector<double> scales, std::vector<std::string> names, bool symmetric)
     : KernelBank(t->cols(), t->rows(), symmetric, std::move(names)),
@@ -175,28 +62,36 @@ void RbfFamilyBank::add_combination(std::span<const double> w, MatrixView out) c
   }
 }
 
+std::vector<ExponentialFamily> RbfFamilyBank::family() const {
+  ExponentialFamily family{table_, scales_, std::vector<Index>(gammas_.size()), {}};
+  std::iota(family.kernels.begin(), family.kernels.end(), Index{0});
+  family.quantities = [t = t_](std::span<const Index> rows, std::span<const Index> cols, double* out,
+                               Index stride) {
+    for (std::size_t i = 0; i < rows.size(); ++i, out += stride) {
+      const auto column = t->column(rows[i]);
+      for (std::size_t j = 0; j < cols.size(); ++j) out[j] = column[static_cast<std::size_t>(cols[j])];
+    }
+  };
+  return {std::move(family)};
+}
+
 Matrix RbfFamilyBank::quadratic_forms(ConstMatrixView c) const {
   if (!symmetric())
     throw InternalError("quadratic_forms needs a bank whose rows and columns are the same samples");
-  Matrix result(kernels(), c.cols);
-  for (Index k = 0; k < c.cols; ++k) {
-    const auto v = c.column(k);
-    Vector moments(static_cast<std::size_t>(4 * table_.segments()));
-    for (Index i = 0; i < rows(); ++i) {
-      const double vi = v[static_cast<std::size_t>(i)];
-      if (vi == 0.0) continue;
-      const auto t = t_->column(i);
-      table_.add_pair(t[static_cast<std::size_t>(i)], vi * vi, moments.data());
-      for (Index j = i + 1; j < cols(); ++j) {
-        const double weight = 2.0 * vi * v[static_cast<std::size_t>(j)];
-        if (weight != 0.0) table_.add_pair(t[static_cast<std::size_t>(j)], weight, moments.data());
-      }
-    }
-    const Vector sums = table_.sums(moments.data());
-    for (Index f = 0; f < kernels(); ++f)
-      result(f, k) = scales_[static_cast<std::size_t>(f)] * sums[static_cast<std::size_t>(f)];
-  }
-  return result;
+  return family_quadratic_forms(family(), c, kernels());
+}
+
+std::unique_ptr<Combination> RbfFamilyBank::combination(ConstMatrixView w, std::size_t /*memory*/) const {
+  return family_combination(family(), w);
+}
+
+void RbfFamilyBank::entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const {
+  family_entries(family(), rows, cols, out);
+}
+
+Matrix RbfFamilyBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                   ConstMatrixView c) const {
+  return family_apply(family(), {rows, cols, kernels()}, c);
 }
 
 }  // namespace kloom::kernels

@@ -233,6 +233,12 @@ void choose(const KernelBank& bank, const BankRequest& request, std::size_t budg
       plan.bytes = bank.bytes();
       break;
     case BankKind::automatic:
+      if (request.families && bank.combines_cheaply()) {
+        plan.kind = BankKind::computed;
+        plan.bytes = bank.bytes();
+        plan.why = "the kernels share a distance, so their sum costs no more than one of them";
+        return;
+      }
       probe_ranks(bank, request.rank_tolerance, plan);
       plan.kind = BankKind::low_rank;
       plan.why = fmt::format("{} of the kernels probed have low rank ({:.0f} on average)",

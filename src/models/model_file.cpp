@@ -211,6 +211,61 @@ McmklPart load_mcmkl(const json& document, data::TensorReader& tensors) {
   return part;
 }
 
+json save_stochastic(const StochasticPart& part, data::SectionList& sections) {
+  sections.vector("stochastic", {part.lambda, part.alpha, part.norm});
+  if (!part.penalties.empty()) sections.matrix("stochastic.penalties", part.penalties);
+  for (std::size_t i = 0; i < part.terms.size(); ++i) {
+    sections.matrix(fmt::format("stochastic.weights.{}", i), part.terms[i].weights);
+    sections.matrix(fmt::format("stochastic.coefficients.{}", i), part.terms[i].coefficients);
+  }
+  return {{"terms", part.terms.size()}};
+}
+
+StochasticPart load_stochastic(const json& document, data::TensorReader& tensors) {
+  Fields fields(document, tensors.container().source(), "the stochastic part");
+  StochasticPart part;
+  const Vector values = tensors.vector("stochastic");
+  if (values.size() != 3) tensors.container().damaged("'stochastic' does not have three numbers");
+  part.lambda = values[0];
+  part.alpha = values[1];
+  part.norm = values[2];
+  if (tensors.has("stochastic.penalties")) part.penalties = tensors.matrix("stochastic.penalties");
+  const Index terms = fields.index("terms");
+  for (Index i = 0; i < terms; ++i) {
+    part.terms.push_back({tensors.matrix(fmt::format("stochastic.weights.{}", i)),
+                          tensors.matrix(fmt::format("stochastic.coefficients.{}", i))});
+  }
+  fields.finish();
+  return part;
+}
+
+// The matrices of a stream's state by name.
+template <typename Part>
+auto stream_matrices(Part& part) {
+  return std::array<std::pair<const char*, decltype(&part.counts)>, 5>{
+      {{"stream.counts", &part.counts},
+       {"stream.squares", &part.squares},
+       {"stream.inverse_lambda", &part.inverse_lambda},
+       {"stream.segments", &part.segments},
+       {"stream.weights", &part.weights}}};
+}
+
+json save_stream(const StreamPart& part, data::SectionList& sections) {
+  sections.vector("stream", part.numbers);
+  for (const auto& [name, matrix] : stream_matrices(part))
+    if (!matrix->empty()) sections.matrix(name, *matrix);
+  return json::object();
+}
+
+StreamPart load_stream(const json& document, data::TensorReader& tensors) {
+  Fields(document, tensors.container().source(), "the stream").finish();
+  StreamPart part;
+  part.numbers = tensors.vector("stream");
+  for (const auto& [name, matrix] : stream_matrices(part))
+    if (tensors.has(name)) *matrix = tensors.matrix(name);
+  return part;
+}
+
 // Fills `sections` and returns the plan of the file. `model` must outlive `sections`.
 data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) {
   json document;
@@ -230,6 +285,8 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
   if (model.margin) document["margin"] = save_margin(*model.margin, sections);
   if (model.mcmkl) document["mcmkl"] = save_mcmkl(*model.mcmkl, sections);
+  if (model.stochastic) document["stochastic"] = save_stochastic(*model.stochastic, sections);
+  if (model.stream) document["stream"] = save_stream(*model.stream, sections);
   if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
   sections.text("document", document.dump());
 
@@ -344,6 +401,19 @@ std::string mcmkl_trouble(const McmklPart& part, const Model& model) {
   return {};
 }
 
+std::string stochastic_trouble(const StochasticPart& part, Index samples, Index kernels, Index outputs) {
+  for (const auto& term : part.terms) {
+    if (!is_shape(term.weights, outputs, kernels))
+      return "the kernel weights of a solution have the wrong shape";
+    if (!is_shape(term.coefficients, samples, outputs))
+      return "the coefficients of a solution have the wrong shape";
+  }
+  const Index classes = outputs == 1 ? 2 : outputs;
+  if (!part.penalties.empty() && !is_shape(part.penalties, std::ssize(part.terms) * classes, kernels))
+    return "the penalties have the wrong shape";
+  return {};
+}
+
 }  // namespace
 
 std::string model_trouble(const Model& model) {
@@ -360,6 +430,8 @@ std::string model_trouble(const Model& model) {
   if (trouble.empty() && model.margin)
     trouble = margin_trouble(*model.margin, samples, outputs, static_cast<Index>(model.classes.size()));
   if (trouble.empty() && model.mcmkl) trouble = mcmkl_trouble(*model.mcmkl, model);
+  if (trouble.empty() && model.stochastic)
+    trouble = stochastic_trouble(*model.stochastic, samples, kernels, outputs);
   if (trouble.empty() && model.recipe) {
     if (static_cast<Index>(model.recipe->terms.size()) != kernels)
       return "recipe and model have different kernels";
@@ -404,6 +476,9 @@ Model read_model(const data::Container& container) {
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
   if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
   if (const json* mcmkl = fields.find("mcmkl")) model.mcmkl = load_mcmkl(*mcmkl, tensors);
+  if (const json* stochastic = fields.find("stochastic"))
+    model.stochastic = load_stochastic(*stochastic, tensors);
+  if (const json* stream = fields.find("stream")) model.stream = load_stream(*stream, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();
   tensors.finish();

@@ -65,6 +65,77 @@ std::vector<int> codes_of(const Matrix& scores) {
   return codes;
 }
 
+Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols) {
+  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
+  for (std::size_t j = 0; j < cols.size(); ++j) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      result(static_cast<Index>(i), static_cast<Index>(j)) = from(rows[i], cols[j]);
+    }
+  }
+  return result;
+}
+
+std::vector<Index> all_of(Index n) {
+  std::vector<Index> indices(static_cast<std::size_t>(n));
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+std::vector<Index> used_rows(const Matrix& coefficients) {
+  std::vector<Index> used;
+  for (Index n = 0; n < coefficients.rows(); ++n) {
+    for (Index k = 0; k < coefficients.cols(); ++k) {
+      if (coefficients(n, k) == 0.0) continue;
+      used.push_back(n);
+      break;
+    }
+  }
+  return used;
+}
+
+// Weights of output k, one row for all or one row each.
+Matrix weights_by_kernel(const Matrix& weights, Index outputs) {
+  Matrix result(weights.cols(), outputs);
+  for (Index k = 0; k < outputs; ++k) {
+    for (Index p = 0; p < weights.cols(); ++p) result(p, k) = weights(weights.rows() == 1 ? 0 : k, p);
+  }
+  return result;
+}
+
+// A sum of several solutions, each a combination of kernels of its own: read by combination, so that the number
+// of kernels costs nothing where the bank knows how.
+Predictions predict_terms(const Model& model, const KernelBank& bank, const PredictOptions& options) {
+  const Index outputs = model.coefficients.cols();
+  Predictions result;
+  result.scores = Matrix(bank.rows(), outputs);
+  const std::vector<Index> rows = all_of(bank.rows());
+  if (options.contributions)
+    result.contributions.assign(static_cast<std::size_t>(outputs), Matrix(bank.rows(), bank.kernels()));
+  for (Index k = 0; k < outputs; ++k)
+    std::ranges::fill(result.scores.column(k), model.bias[static_cast<std::size_t>(k)]);
+  const StochasticPart::Term whole{model.weights.values, model.coefficients};
+  const std::span<const StochasticPart::Term> several(model.stochastic->terms);
+  for (const auto& term : several.empty() ? std::span(&whole, 1) : several) {
+    const Matrix weights = weights_by_kernel(term.weights, outputs);
+    const std::vector<Index> used = used_rows(term.coefficients);
+    const Matrix own = selected(term.coefficients, used, all_of(outputs));
+    if (!options.contributions) {
+      bank.combination(weights.view(), 0)->add_scores(rows, used, own.view(), result.scores.view());
+      continue;
+    }
+    const Matrix applied = bank.apply_chosen(rows, used, own.view());
+    for (Index k = 0; k < outputs; ++k) {
+      const Matrix part = contributions_of(outputs_of(applied, k, bank.rows(), bank.kernels()),
+                                           {weights.column(k).begin(), weights.column(k).end()});
+      algebra::axpy(1.0, part.values(), result.contributions[static_cast<std::size_t>(k)].values());
+      // The scores are the sums of what is shown, to the last digit.
+      for (Index p = 0; p < part.cols(); ++p) algebra::axpy(1.0, part.column(p), result.scores.column(k));
+    }
+  }
+  if (!model.classes.empty()) result.codes = codes_of(result.scores);
+  return result;
+}
+
 void append(Matrix& all, const Matrix& part, Range rows, Index total) {
   if (part.empty()) return;
   if (all.empty()) all = Matrix(total, part.cols());
@@ -94,6 +165,7 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   Predictions result;
   result.scores = Matrix(bank.rows(), outputs_count);
   if (bank.rows() == 0) return result;
+  if (model.stochastic) return predict_terms(model, bank, options);
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < outputs_count; ++c) {
     const Matrix outputs = outputs_of(applied, c, bank.rows(), bank.kernels());
@@ -160,22 +232,6 @@ Needs needs(const Model& model) {
 
 namespace {
 
-Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols) {
-  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
-  for (std::size_t j = 0; j < cols.size(); ++j) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      result(static_cast<Index>(i), static_cast<Index>(j)) = from(rows[i], cols[j]);
-    }
-  }
-  return result;
-}
-
-std::vector<Index> all_of(Index n) {
-  std::vector<Index> indices(static_cast<std::size_t>(n));
-  std::iota(indices.begin(), indices.end(), Index{0});
-  return indices;
-}
-
 // The model with nothing but what prediction needs: the same scores from fewer kernels and samples.
 Model reduced(const Model& model, const Needs& needed) {
   Model small = model;
@@ -186,6 +242,14 @@ Model reduced(const Model& model, const Needs& needed) {
     const Matrix& weights = model.mcmkl->class_weights;
     small.mcmkl->class_weights = selected(weights, all_of(weights.rows()), needed.kernels);
   }
+  if (small.stochastic) {
+    for (auto& term : small.stochastic->terms) {
+      term.weights = selected(term.weights, all_of(term.weights.rows()), needed.kernels);
+      term.coefficients = selected(term.coefficients, needed.samples, all_of(term.coefficients.cols()));
+    }
+    small.stochastic->penalties = Matrix();
+  }
+  small.stream.reset();
   small.kernel_names.clear();
   small.recipe->terms.clear();
   for (Index m : needed.kernels) {

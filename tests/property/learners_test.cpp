@@ -52,7 +52,7 @@ Problem problem_of(const std::string& spec) {
 // made small.
 constexpr double kGap = 1e-8;
 bool is_convex(const Learner& learner) {
-  return learner.name != "bemkl";
+  return learner.name != "bemkl" && learner.name != "mkl-da" && learner.name != "ufo-mkl";
 }
 
 Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {

@@ -195,7 +195,75 @@ void check_entries(const KernelBank& bank, const Naive& naive, double tolerance)
   }
 }
 
+// The verbs on chosen samples: rows and columns in any order, some of them twice.
+struct Chosen {
+  std::vector<Index> rows;
+  std::vector<Index> cols;
+  Matrix w, c;
+
+  explicit Chosen(const KernelBank& bank)
+      : w(normal_matrix(bank.kernels(), 2, 6)), c(normal_matrix(2 * bank.cols() / 3 + 2, 2, 7)) {
+    for (Index i = bank.rows() - 1; i >= 0; i -= 2) rows.push_back(i);
+    rows.push_back(rows.front());
+    for (Index j = 0; j < c.rows(); ++j) cols.push_back(7 * j % bank.cols());
+    for (Index j = 0; j < c.rows(); j += 3) c(j, 1) = 0.0;
+  }
+};
+
+void check_combination(const KernelBank& bank, const Naive& naive, const Chosen& chosen, std::size_t memory,
+                       double tolerance) {
+  const auto combination = bank.combination(chosen.w.view(), memory);
+  const auto n = static_cast<Index>(chosen.rows.size());
+  const auto m = static_cast<Index>(chosen.cols.size());
+  Matrix entries(m * n, 2, 1.0);  // what is there already stays
+  Matrix scores(n, 2, -1.0);
+  combination->add_entries(chosen.rows, chosen.cols, entries.view());
+  combination->add_scores(chosen.rows, chosen.cols, chosen.c.view(), scores.view());
+  const double size = 4.0 * static_cast<double>(bank.kernels());
+  for (Index k = 0; k < 2; ++k) {
+    for (Index i = 0; i < n; ++i) {
+      double score = -1.0;
+      for (Index j = 0; j < m; ++j) {
+        double sum = 0.0;
+        for (Index p = 0; p < bank.kernels(); ++p)
+          sum += chosen.w(p, k) *
+                 naive.k(p, chosen.rows[static_cast<std::size_t>(i)], chosen.cols[static_cast<std::size_t>(j)]);
+        ASSERT_NEAR(entries(j + i * m, k), 1.0 + sum, tolerance * size);
+        score += chosen.c(j, k) * sum;
+      }
+      ASSERT_NEAR(scores(i, k), score, tolerance * size * 4.0 * static_cast<double>(m));
+    }
+  }
+}
+
+void check_chosen(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Chosen chosen(bank);
+  tolerance = std::max(tolerance, kTable);  // computed banks answer exponentials from tables
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 30})
+    check_combination(bank, naive, chosen, memory, tolerance);
+  const std::size_t n = chosen.rows.size();
+  const std::size_t m = chosen.cols.size();
+  Vector entries(n * m * static_cast<std::size_t>(bank.kernels()));
+  bank.entries(chosen.rows, chosen.cols, entries.data());
+  const Matrix applied = bank.apply_chosen(chosen.rows, chosen.cols, chosen.c.view());
+  std::size_t at = 0;
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (std::size_t i = 0; i < n; ++i) {
+      double sums[2] = {0.0, 0.0};
+      for (std::size_t j = 0; j < m; ++j) {
+        const double value = naive.k(p, chosen.rows[i], chosen.cols[j]);
+        ASSERT_NEAR(entries[at++], value, tolerance);
+        for (Index k = 0; k < 2; ++k) sums[k] += chosen.c(static_cast<Index>(j), k) * value;
+      }
+      for (Index k = 0; k < 2; ++k)
+        ASSERT_NEAR(applied(p * static_cast<Index>(n) + static_cast<Index>(i), k), sums[k],
+                    tolerance * 4.0 * static_cast<double>(m));
+    }
+  }
+}
+
 void check_all(const KernelBank& bank, const Naive& naive, double tolerance) {
+  check_chosen(bank, naive, tolerance);
   check_entries(bank, naive, tolerance);
   check_combine(bank, naive, tolerance);
   check_apply(bank, naive, tolerance);
@@ -237,6 +305,62 @@ TEST(Banks, RbfFamilyGivesTheSameAnswersFromOneTable) {
   const auto family = stored(computed, BankKind::rbf_family);
   check_all(*family, naive, kTable);
   EXPECT_EQ(family->bytes(), 5U * 60U * 60U * sizeof(double));
+}
+
+// Kernels that share a distance are answered from it without any matrix; several views, several distances.
+TEST(Banks, ComputedFamiliesGiveTheSameAnswersFromTables) {
+  const Matrix x = normal_matrix(70, 4, 12);
+  const Recipe recipe = recipe_of(x, "rbf(gamma=2^-15..2^15) on all, each; laplacian(gamma=0.1,1) on all");
+  const auto computed = recipe.training_bank();
+  EXPECT_TRUE(computed->combines_cheaply());
+  check_all(*computed, Naive(*computed), kTable);
+  BankRequest request;
+  request.families = true;
+  const auto kept = store_bank(computed, request, {});
+  EXPECT_EQ(kept->kind(), "computed");
+  EXPECT_TRUE(kept->combines_cheaply());
+  const auto fresh = recipe.bank_for(dataset_of(normal_matrix(9, 4, 13)));
+  check_chosen(*fresh, Naive(*fresh), kTable);
+}
+
+// Whole banks at adversarial distances, from the samples on: duplicates, 1e±6 apart (d² = 1e±12), far from the
+// origin.
+TEST(Banks, FamiliesKeepTheirErrorAtAdversarialDistances) {
+  Matrix x(12, 2);
+  const double places[] = {0.0, 0.0, 1e-6, 2e-6, 1.0, 1.0 + 1e-6, 1e3, 1e3, 1e6, -1e6, 1e6 + 1.0, 3.0};
+  for (Index i = 0; i < 12; ++i) x(i, 0) = x(i, 1) = places[i];
+  RecipeOptions options;
+  options.preprocessing.standardise = false;
+  const Recipe recipe =
+      Recipe::fit(dataset_of(x), parse_kernel_spec("rbf(gamma=2^-15..2^15, count=300)"), options, {});
+  const auto bank = recipe.training_bank();
+  const Naive naive(*bank);
+  const Index kernels = bank->kernels();
+  const Matrix w(kernels, 1, 1.0 / static_cast<double>(kernels));
+  std::vector<Index> all;
+  for (Index i = 0; i < 12; ++i) all.push_back(i);
+  Matrix entries(144, 1);
+  bank->combination(w.view(), 0)->add_entries(all, all, entries.view());
+  // Counts of one sign: a quadratic form of mixed signs can be 0, where no relative error is defined.
+  const Matrix c(12, 1, 1.0);
+  const Matrix forms = bank->quadratic_forms(c.view());
+  Vector sums(static_cast<std::size_t>(kernels));
+  for (Index i = 0; i < 12; ++i) {
+    for (Index j = 0; j < 12; ++j) {
+      const double d = 2.0 * (places[i] - places[j]) * (places[i] - places[j]);
+      double mean = 0.0;
+      for (Index p = 0; p < kernels; ++p) {
+        const double value = std::exp(-recipe.terms[static_cast<std::size_t>(p)].parameter * d);
+        mean += value / static_cast<double>(kernels);
+        sums[static_cast<std::size_t>(p)] += value;
+      }
+      EXPECT_NEAR(entries(j + 12 * i, 0), mean, 1e-7);
+    }
+  }
+  for (Index p = 0; p < kernels; ++p) {
+    const double expected = sums[static_cast<std::size_t>(p)];
+    EXPECT_NEAR(forms(p, 0), expected, 1e-6 * expected);
+  }
 }
 
 // Distances 0, duplicates, 1e±12; single widths, so that no other kernel hides an error.

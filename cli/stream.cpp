@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom stream: samples from a pipe without end → predicted, then learned, one after the other.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.h"
+#include "dataset_options.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "kloom/error.h"
+#include "kloom/stream.h"
+#include "model_text.h"
+#include "output_file.h"
+#include "session.h"
+#include "text.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  kloom stream --format csv --target label --budget 2000 -o state.kloom < day1.csv\n"
+    "  tail -f samples.svm | kloom stream -o state.kloom\n"
+    "  kloom stream --resume -o state.kloom < day2.csv\n"
+    "  kloom predict state.kloom new.csv";
+
+struct StreamCommandOptions {
+  CommonOptions common;
+  DatasetOptions dataset;
+  StreamOptions stream;
+  std::string kernels = "rbf(gamma=2^-15..2^15, count=300)";
+  std::string format = "automatic";
+  std::string output;
+  Index warm_up = 1024;
+  Index checkpoint_every = 10000;
+  Index report_every = 10000;
+  bool resume = false;
+  bool skip_seen = false;
+  bool predictions = false;
+};
+
+void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
+  const std::string input = "Input";
+  app.add_option("--format", o.format, "What the lines are: automatic (default), csv (with a header), svmlight")
+      ->group(input)
+      ->check(CLI::IsMember({"automatic", "csv", "svmlight"}))
+      ->type_name("KIND");
+  app.add_option("--target", o.dataset.target,
+                 "Target column of a CSV stream (default: label, target, class or y)")
+      ->group(input)
+      ->type_name("COLUMN");
+  app.add_option("--warm-up", o.warm_up,
+                 "Samples on which features are standardised and kernels fitted (default 1024)")
+      ->group(input)
+      ->check(CLI::Range(Index{1}, Index{1000000}));
+  const std::string method = "Method";
+  app.add_option("--method", o.stream.method, "mkl-dao (default) or ufo-mkl")
+      ->group(method)
+      ->check(CLI::IsMember({"mkl-dao", "ufo-mkl"}))
+      ->type_name("NAME");
+  app.add_option("--kernels", o.kernels,
+                 "rbf and laplacian families (default \"rbf(gamma=2^-15..2^15, count=300)\")")
+      ->group(method)
+      ->type_name("SPEC");
+  app.add_flag("--literal", o.stream.literal,
+               "mkl-dao as published: support vectors keep the weights of their time")
+      ->group(method);
+  app.add_option("--dt-update", o.stream.dt_update,
+                 "mkl-dao: samples between draws of the penalties (default 200)")
+      ->group(method);
+  app.add_option("--budget", o.stream.budget, "Keep at most so many support vectors (default 0: all)")
+      ->group(method);
+  app.add_option("--lambda", o.stream.lambda, "ufo-mkl: strength of the squared norm")->group(method);
+  app.add_option("--alpha", o.stream.alpha, "ufo-mkl: price of a kernel")->group(method);
+  const std::string output = "Output";
+  app.add_option("-o,--output", o.output, "Checkpoint and model in one file, replaced as the stream goes on")
+      ->group(output)
+      ->type_name("FILE");
+  app.add_option("--checkpoint-every", o.checkpoint_every, "Samples between checkpoints (default 10000)")
+      ->group(output)
+      ->check(CLI::PositiveNumber);
+  app.add_option("--report-every", o.report_every, "Samples between reports (default 10000)")
+      ->group(output)
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--resume", o.resume, "Go on from the checkpoint in the output file")->group(output);
+  app.add_flag("--skip-seen", o.skip_seen,
+               "With --resume: the input begins anew, pass over what was already learned")
+      ->group(output);
+  app.add_flag("--predictions", o.predictions, "Write the class predicted for each sample, one line each")
+      ->group(output);
+}
+
+// Blank lines and comments hold no sample.
+bool holds_sample(std::string_view line) {
+  const std::size_t start = line.find_first_not_of(" \t\r");
+  return start != std::string_view::npos && line[start] != '#';
+}
+
+// Whole lines of standard input, a given number of samples at a time.
+class Lines {
+ public:
+  // Up to `most` sample lines (fewer at the end of the input), with everything between them.
+  std::string take(Index most) {
+    std::string result;
+    for (Index found = 0; found < most;) {
+      const std::size_t end = text_.find('\n', start_);
+      if (end == std::string::npos && !ended_ && !interrupted()) {
+        refill();
+        continue;
+      }
+      const std::size_t stop = end == std::string::npos ? text_.size() : end + 1;
+      // What was cut off by Ctrl-C is not a whole line.
+      if (stop == start_ || (end == std::string::npos && !ended_)) break;
+      const std::string_view line = std::string_view(text_).substr(start_, stop - start_);
+      if (holds_sample(line)) ++found;
+      result += line;
+      start_ = stop;
+    }
+    return result;
+  }
+  [[nodiscard]] bool ended() const { return ended_ && start_ == text_.size(); }
+
+ private:
+  void refill() {
+    text_.erase(0, start_);
+    start_ = 0;
+    // A pipe that is silent must not keep Ctrl-C waiting.
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    while (!interrupted() && ::poll(&input, 1, 200) == 0) {
+    }
+    if (interrupted()) return;
+    char buffer[1 << 16];
+    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (got > 0) text_.append(buffer, static_cast<std::size_t>(got));
+    if (got == 0) ended_ = true;
+    if (got < 0 && errno != EINTR) throw FileError("standard input cannot be read");
+  }
+
+  std::string text_;
+  std::size_t start_ = 0;
+  bool ended_ = false;
+};
+
+class Stream {
+ public:
+  Stream(const StreamCommandOptions& options, Session& session)
+      : options_(options), session_(session), reader_(format(options.format), options.dataset.target) {}
+
+  int run() {
+    begin();
+    while (learner_ && !lines_.ended() && !interrupted()) {
+      // Pieces end at the same samples whether the stream was resumed or not.
+      constexpr Index kPiece = 1024;
+      const std::string text = lines_.take(kPiece - learner_->lines() % kPiece);
+      if (text.empty()) break;
+      learn(text);
+    }
+    if (!learner_) throw InvalidArgument("standard input holds no samples");
+    return finish();
+  }
+
+ private:
+  static StreamReader::Format format(const std::string& name) {
+    return name == "csv"        ? StreamReader::Format::csv
+           : name == "svmlight" ? StreamReader::Format::svmlight
+                                : StreamReader::Format::automatic;
+  }
+
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  void begin() {
+    if (options_.resume) {
+      learner_.emplace(load_model(options_.output), session_.context());
+      saved_ = reported_ = learner_->samples();
+      right_before_ = learner_->right();
+      session_.console().note(fmt::format("going on after {} samples with {} support vectors",
+                                          learner_->lines(), learner_->support_vectors()));
+      if (options_.skip_seen) skip(learner_->lines());
+      first_samples_ = learner_->samples();
+      return;
+    }
+    const std::string text = take_first((options_.warm_up + 1023) / 1024 * 1024);
+    if (text.empty()) return;
+    Dataset data = reader_.read(text, session_.context());
+    RecipeOptions recipe;
+    recipe.preprocessing = preprocessing_options(options_.dataset);
+    learner_.emplace(Recipe::fit(data, parse_kernel_spec(options_.kernels), recipe, session_.context()),
+                     options_.stream, session_.context());
+    known_features_ = static_cast<Index>(data.feature_info.size());
+    learn(data);
+  }
+
+  // So many samples from the beginning of the input, after the header where there is one.
+  std::string take_first(Index samples) {
+    std::string text = lines_.take(1);
+    const Index taken = text.empty() || reader_.is_header(text) ? 0 : 1;
+    if (samples > taken) text += lines_.take(samples - taken);
+    return text;
+  }
+
+  void skip(Index samples) {
+    const std::string text = take_first(samples);
+    if (!text.empty()) static_cast<void>(reader_.read(text, session_.context()));
+  }
+
+  void learn(const std::string& text) {
+    bool samples = false;
+    std::string_view rest = text;
+    while (!rest.empty() && !samples) {
+      samples = holds_sample(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    }
+    if (samples) learn(reader_.read(text, session_.context()));
+  }
+
+  void learn(const Dataset& data) {
+    if (known_features_ > 0 && static_cast<Index>(data.feature_info.size()) > known_features_) {
+      session_.console().warn(fmt::format(
+          "feature '{}' was not among the first {} samples; it and other new ones are ignored (--warm-up)",
+          data.feature_info.back().name, options_.warm_up));
+      known_features_ = 0;
+    }
+    const std::size_t classes = learner_->classes().size();
+    const std::vector<std::string> answers = learner_->learn(data);
+    if (classes > 0 && learner_->classes().size() > classes)
+      session_.console().note(fmt::format("new class '{}'", learner_->classes().back()));
+    if (options_.predictions && !session_.console().json()) {
+      std::string text;
+      for (const std::string& answer : answers) text += answer + "\n";
+      write_stdout(text);
+    }
+    if (learner_->samples() - reported_ >= options_.report_every) report();
+    if (!options_.output.empty() && learner_->samples() - saved_ >= options_.checkpoint_every) checkpoint();
+  }
+
+  void report() {
+    const auto n = static_cast<double>(learner_->samples());
+    const auto lately = static_cast<double>(learner_->samples() - reported_);
+    session_.console().note(
+        fmt::format("{} samples: accuracy before learning {:.4f}, {:.4f} over the last {:.0f}; {} support "
+                    "vectors; {:.0f} samples/s",
+                    learner_->samples(), static_cast<double>(learner_->right()) / n,
+                    static_cast<double>(learner_->right() - right_before_) / lately, lately,
+                    learner_->support_vectors(), rate()));
+    reported_ = learner_->samples();
+    right_before_ = learner_->right();
+  }
+
+  [[nodiscard]] double rate() const {
+    return static_cast<double>(learner_->samples() - first_samples_) / std::max(seconds(), 1e-9);
+  }
+
+  void checkpoint() {
+    save_model(learner_->model(), options_.output);
+    saved_ = learner_->samples();
+  }
+
+  int finish() {
+    const bool stopped = interrupted();
+    if (!options_.output.empty()) checkpoint();
+    const double accuracy = learner_->samples() > 0 ? static_cast<double>(learner_->right()) /
+                                                          static_cast<double>(learner_->samples())
+                                                    : 0.0;
+    const nlohmann::ordered_json json = {{"command", "stream"},
+                                         {"method", options_.stream.method},
+                                         {"samples", learner_->samples()},
+                                         {"right", learner_->right()},
+                                         {"prequential_accuracy", accuracy},
+                                         {"support_vectors", learner_->support_vectors()},
+                                         {"classes", learner_->classes()},
+                                         {"seconds", seconds()},
+                                         {"samples_per_second", rate()},
+                                         {"output", options_.output},
+                                         {"interrupted", stopped}};
+    session_.console().json_result(dump(json));
+    const std::string text = fmt::format(
+        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; {:.1f} s, {:.0f} "
+        "samples/s\n",
+        learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(), seconds(),
+        rate());
+    if (options_.predictions) {
+      session_.console().note(text.substr(0, text.size() - 1));
+    } else {
+      session_.console().result(text);
+    }
+    return stopped ? kInterrupted : kDone;
+  }
+
+  const StreamCommandOptions& options_;
+  Session& session_;
+  StreamReader reader_;
+  Lines lines_;
+  std::optional<StreamLearner> learner_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Index saved_ = 0;
+  Index reported_ = 0;
+  Index right_before_ = 0;
+  Index first_samples_ = 0;
+  Index known_features_ = 0;
+};
+
+int run(const StreamCommandOptions& options) {
+  Session session(options.common);
+  if (options.resume && options.output.empty())
+    throw InvalidArgument("--resume needs the checkpoint: name it with -o FILE");
+  if (options.skip_seen && !options.resume) throw InvalidArgument("--skip-seen goes with --resume");
+  if (!options.output.empty()) require_writable(options.output, {});
+  return Stream(options, session).run();
+}
+
+}  // namespace
+
+int run_stream(const Arguments& arguments) {
+  StreamCommandOptions options;
+  CommandLine line(
+      "stream",
+      "Learns from standard input, sample by sample, for as long as it lasts. Every sample is predicted "
+      "before it is learned; the accuracy of those predictions is reported as it goes.",
+      kExamples);
+  add_stream_options(line.app(), options);
+  add_preprocessing_options(line.app(), options.dataset);
+  add_common_options(line.app(), options.common);
+  return line.parse(arguments) ? run(options) : kDone;
+}
+
+}  // namespace kloom::cli

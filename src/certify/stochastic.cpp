@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// With a_nm ≤ 0 for m ≠ y_n, Σ_m a_nm = 0 and a_ny ≤ u_n/N (u_n the weight of the sample's loss), and θ_mf =
+// Σ_n a_nm Φ_f(x_n), weak duality of the multiclass hinge loss says for every W
+//
+//     (1/N) Σ u_n loss_n(W) + R(W) ≥ Σ_n a_ny − R*(θ).
+//
+//   MKL-DA    R = ½ Σ γ_mf ‖w_mf‖²                                R* = ½ Σ_mf ‖θ_mf‖²/γ_mf
+//   UFO-MKL   R = λ/2 ‖(‖w_f‖)‖_p² + α Σ_f ‖w_f‖, w_f over all classes   R* = 1/(2λ) ‖(max(0, ‖θ_f‖ − α))‖_q²
+//
+// The models' coefficients are multiples of such an a once every sample's row is cut down to its bound.
+#include "certify/stochastic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kloom/error.h"
+
+namespace kloom::certify_detail {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct Truth {
+  const Targets& targets;
+  Index classes;
+
+  [[nodiscard]] double weight(Index n) const { return targets.weights.empty() ? 1.0 : targets.weights[at(n)]; }
+  [[nodiscard]] int code(Index n) const { return targets.codes[at(n)]; }
+};
+
+// Two classes are kept as one output; its negative is the other class.
+double per_class(const Matrix& values, Index n, int m) {
+  return values.cols() == 1 ? (m == 1 ? values(n, 0) : -values(n, 0)) : values(n, m);
+}
+
+double mean_loss(const Truth& truth, const Matrix& scores) {
+  double sum = 0.0;
+  for (Index n = 0; n < scores.rows(); ++n) {
+    // With one output the score is already the difference of the two classes.
+    double margin = std::numeric_limits<double>::infinity();
+    if (scores.cols() == 1) {
+      margin = truth.code(n) == 1 ? scores(n, 0) : -scores(n, 0);
+    } else {
+      for (Index m = 0; m < scores.cols(); ++m)
+        if (m != truth.code(n)) margin = std::min(margin, scores(n, truth.code(n)) - scores(n, m));
+    }
+    sum += truth.weight(n) * std::max(0.0, 1.0 - margin);
+  }
+  return sum / static_cast<double>(scores.rows());
+}
+
+// Rows cut down to the bound, rows of the wrong sign taken out; returns Σ_n a_ny.
+double make_feasible(const Truth& truth, Matrix& a) {
+  double total = 0.0;
+  for (Index n = 0; n < a.rows(); ++n) {
+    const double bound = truth.weight(n) / static_cast<double>(a.rows());
+    double own = per_class(a, n, truth.code(n));
+    bool sound = own >= 0.0;
+    double sum = 0.0;
+    for (int m = 0; m < static_cast<int>(truth.classes); ++m) {
+      const double value = per_class(a, n, m);
+      sum += value;
+      if (m != truth.code(n)) sound = sound && value <= 0.0;
+    }
+    // Sums of a few rounded terms; what is left of them goes to the own class.
+    sound = sound && std::abs(sum) <= 1e-9 * std::abs(own);
+    const double factor = !sound ? 0.0 : own > bound ? bound / own : 1.0;
+    for (Index k = 0; k < a.cols(); ++k) a(n, k) *= factor;
+    own *= factor;
+    if (a.cols() > 1) a(n, truth.code(n)) -= factor * sum;
+    total += own;
+  }
+  return total;
+}
+
+Matrix scores_of(const KernelBank& bank, const Matrix& weights, const Matrix& coefficients,
+                 std::size_t memory) {
+  std::vector<Index> rows(at(bank.rows()));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  std::vector<Index> used;
+  for (Index n = 0; n < coefficients.rows(); ++n) {
+    for (Index k = 0; k < coefficients.cols(); ++k) {
+      if (coefficients(n, k) == 0.0) continue;
+      used.push_back(n);
+      break;
+    }
+  }
+  Matrix own(static_cast<Index>(used.size()), coefficients.cols());
+  Matrix by_kernel(weights.cols(), coefficients.cols());
+  for (Index k = 0; k < coefficients.cols(); ++k) {
+    for (std::size_t j = 0; j < used.size(); ++j) own(static_cast<Index>(j), k) = coefficients(used[j], k);
+    for (Index f = 0; f < weights.cols(); ++f) by_kernel(f, k) = weights(weights.rows() == 1 ? 0 : k, f);
+  }
+  Matrix scores(bank.rows(), coefficients.cols());
+  bank.combination(by_kernel.view(), memory)->add_scores(rows, used, own.view(), scores.view());
+  return scores;
+}
+
+struct Finding {
+  double primal = 0.0;
+  double dual = 0.0;
+  [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
+};
+
+// ½ Σ_mf ‖θ_mf‖²/γ_mf, which is also ½ Σ γ_mf ‖w_mf‖² of w = θ/γ.
+double half_norm(const Matrix& forms, const Matrix& penalties, Index first, Index classes) {
+  double sum = 0.0;
+  for (Index m = 0; m < classes; ++m) {
+    for (Index f = 0; f < forms.rows(); ++f)
+      sum += std::max(0.0, forms(f, forms.cols() == 1 ? 0 : m)) / penalties(first + m, f);
+  }
+  return 0.5 * sum;
+}
+
+Finding examine_mklda(const KernelBank& bank, const Truth& truth, const StochasticPart& part, std::size_t index,
+                      std::size_t memory) {
+  const auto& term = part.terms[index];
+  const Index first = static_cast<Index>(index) * truth.classes;
+  // Coefficients are a·Σ_f 1/γ over the number of terms.
+  Matrix a = term.coefficients;
+  Matrix whole = term.coefficients;
+  const auto terms = static_cast<double>(part.terms.size());
+  for (Index k = 0; k < a.cols(); ++k) {
+    double scale = 0.0;
+    for (Index f = 0; f < bank.kernels(); ++f) {
+      scale += 1.0 / part.penalties(first + k, f);
+      if (a.cols() == 1) scale += 1.0 / part.penalties(first + 1, f);
+    }
+    for (double& value : a.column(k)) value *= terms / scale;
+    for (double& value : whole.column(k)) value *= terms;
+  }
+  Finding finding;
+  finding.primal = mean_loss(truth, scores_of(bank, term.weights, whole, memory)) +
+                   half_norm(bank.quadratic_forms(a.view()), part.penalties, first, truth.classes);
+  finding.dual = make_feasible(truth, a);
+  finding.dual -= half_norm(bank.quadratic_forms(a.view()), part.penalties, first, truth.classes);
+  return finding;
+}
+
+Certificate certify_mklda(const KernelBank& bank, const Truth& truth, const StochasticPart& part,
+                          std::size_t memory) {
+  Finding mean;
+  double worst = 0.0;
+  for (std::size_t i = 0; i < part.terms.size(); ++i) {
+    const Finding one = examine_mklda(bank, truth, part, i, memory);
+    mean.primal += one.primal / static_cast<double>(part.terms.size());
+    mean.dual += one.dual / static_cast<double>(part.terms.size());
+    worst = std::max(worst, one.gap());
+  }
+  Certificate certificate;
+  certificate.items = {
+      {"primal objective", mean.primal, "loss plus penalty of each averaged solution, mean"},
+      {"lower bound", mean.dual, "on the best objective under the same penalties, mean"},
+      {"largest gap", worst, "relative, of a single solution under its own penalties"},
+  };
+  certificate.verdict =
+      worst < 1.0
+          ? fmt::format(
+                "Each averaged solution is within {:.1f} % of the minimum of its own convex problem; "
+                "nothing is proved about penalties and averaging.",
+                100.0 * worst / (1.0 - worst))
+          : "For some averaged solutions the lower bound is below 0 and says little: gradient descent at a "
+            "high price of violations is far from its minimum, which need not hurt predictions.";
+  return certificate;
+}
+
+double norm_of(const Vector& values, double power) {
+  const double largest = *std::ranges::max_element(values);
+  if (!(largest > 0.0)) return 0.0;
+  double sum = 0.0;
+  for (const double value : values) sum += std::pow(value / largest, power);
+  return largest * std::pow(sum, 1.0 / power);
+}
+
+// ‖Σ_n a_n Φ_f‖ over all classes, of every kernel.
+Vector group_norms(const KernelBank& bank, const Matrix& a, Index classes) {
+  const Matrix forms = bank.quadratic_forms(a.view());
+  Vector norms;
+  for (Index f = 0; f < bank.kernels(); ++f) {
+    double sum = 0.0;
+    for (Index k = 0; k < forms.cols(); ++k) sum += std::max(0.0, forms(f, k));
+    norms.push_back(std::sqrt(classes == 2 ? 2.0 * sum : sum));
+  }
+  return norms;
+}
+
+Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model& model, std::size_t memory) {
+  const StochasticPart& part = *model.stochastic;
+  Matrix weights = model.weights.values;
+  // With one output the score is the difference of two classes with opposite coefficients: 2·Σ a K.
+  Matrix a = model.coefficients;
+  for (double& value : a.values()) value *= a.cols() == 1 ? 0.5 : 1.0;
+  Vector group = group_norms(bank, a, truth.classes);
+  double sum = 0.0;
+  for (std::size_t f = 0; f < group.size(); ++f) {
+    group[f] *= weights(0, static_cast<Index>(f));
+    sum += group[f];
+  }
+  Finding finding;
+  const double size = norm_of(group, part.norm);
+  finding.primal = mean_loss(truth, scores_of(bank, weights, model.coefficients, memory)) +
+                   0.5 * part.lambda * size * size + part.alpha * sum;
+  finding.dual = make_feasible(truth, a);
+  Vector excess = group_norms(bank, a, truth.classes);
+  for (double& value : excess) value = std::max(0.0, value - part.alpha);
+  const double conjugate = norm_of(excess, part.norm / (part.norm - 1.0));
+  finding.dual -= 0.5 * conjugate * conjugate / part.lambda;
+  Certificate certificate;
+  certificate.proof = std::isfinite(finding.gap());
+  certificate.items = {
+      {"primal objective", finding.primal, "loss plus penalty"},
+      {"lower bound", finding.dual, "on the best objective"},
+      {"duality gap", finding.gap(), "relative"},
+  };
+  certificate.verdict = fmt::format(
+      "No weights can have an objective more than {:.1e} (relative) below this model's.", finding.gap());
+  return certificate;
+}
+
+}  // namespace
+
+Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
+                               std::size_t memory) {
+  const Truth truth{targets, static_cast<Index>(model.classes.size())};
+  const StochasticPart& part = *model.stochastic;
+  if (!part.penalties.empty()) return certify_mklda(bank, truth, part, memory);
+  if (part.lambda > 0.0 && part.norm > 1.0) return certify_ufo(bank, truth, model, memory);
+  throw InvalidArgument("the model keeps nothing that could be checked: it comes from a stream");
+}
+
+}  // namespace kloom::certify_detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kloom/bank.h"
+#include "kloom/model.h"
+#include "kloom/report.h"
+#include "kloom/targets.h"
+
+namespace kloom::certify_detail {
+
+// MKL-DA: each of the averaged solutions against its own convex problem. UFO-MKL: the solution against the
+// problem.
+[[nodiscard]] Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
+                                             std::size_t memory);
+
+}  // namespace kloom::certify_detail

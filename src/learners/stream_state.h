@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a learner from a stream knows between two samples, and how it is kept in a model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/sample_store.h"
+#include "kloom/bank.h"
+#include "kloom/stream.h"
+#include "learners/augmentation.h"
+#include "solvers/draws.h"
+
+namespace kloom::learners {
+
+// Support vectors that came under the same kernel weights. One output per class, also for two classes, so that
+// a third one can come.
+struct Segment {
+  Index first = 0;  // its first support vector; it ends where the next segment begins
+  Matrix weights;   // P × classes, each column sums to 1
+  Vector scales;    // per class
+  std::unique_ptr<Combination> kernel;
+};
+
+struct StreamState {
+  StreamState(Recipe recipe, const StreamOptions& options, std::uint64_t seed);
+  explicit StreamState(const Model& checkpoint);
+
+  [[nodiscard]] Index outputs() const { return static_cast<Index>(classes.size()); }
+  [[nodiscard]] Index support() const { return counts.empty() ? 0 : static_cast<Index>(counts.front().size()); }
+  [[nodiscard]] bool ufo() const { return options.method == "ufo-mkl"; }
+  // The counts of support vectors [begin, end), classes [0, outputs).
+  [[nodiscard]] Matrix counts_of(Range range, Index outputs) const;
+  // A segment from now on, with the present penalties; the last one goes if it has no support vectors.
+  void begin_segment();
+  void add_class(const std::string& name);
+  [[nodiscard]] Range range_of(std::size_t segment) const;
+  [[nodiscard]] Model model() const;
+
+  StreamOptions options;
+  Recipe recipe;                                // its basis has no samples
+  std::unique_ptr<kernels::SampleStore> store;  // support vectors first
+  std::vector<std::string> classes;
+  std::vector<Vector> counts;  // per class, one per support vector
+  std::vector<Segment> segments;
+  Augmentation augmentation;
+  solvers::Draws draws;
+  double penalty_samples = 1.0;  // n of γ = (α + β²/λ)/n
+  Matrix squares;                // literal: t²‖w_mf‖², M × P; UFO-MKL: ‖θ_f‖², 1 × P
+  Index booked = 0;              // literal: support vectors that `squares` knows
+  Index samples = 0;
+  Index right = 0;
+  Index lines = 0;
+
+ private:
+  void write_binary(Model& model) const;
+  void write_classes(Model& model) const;
+  [[nodiscard]] StreamPart part() const;
+  void restore_numbers(const StreamPart& part);
+  void restore_support(const StreamPart& part, const Model& checkpoint);
+  void restore_segments(const StreamPart& part);
+};
+
+}  // namespace kloom::learners

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kloom stream: a pipe without end."""
+import json
+import random
+import signal
+import subprocess
+import time
+
+from conftest import MISTAKE, PROGRAM
+
+KERNELS = ["--kernels", "rbf(gamma=2^-6..2^4)"]
+
+
+def samples(count, seed=1, classes=("a", "b")):
+    generator = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        x = [generator.gauss(0, 1) for _ in range(3)]
+        rows.append((x, classes[1 if x[0] + x[1] * x[1] > 0.7 else 0]))
+    return rows
+
+
+def svmlight(rows):
+    return "".join(label + "".join(f" {j + 1}:{v!r}" for j, v in enumerate(x)) + "\n" for x, label in rows)
+
+
+def csv(rows):
+    return "p,q,r,label\n" + "".join(",".join(map(repr, x)) + f",{label}\n" for x, label in rows)
+
+
+def test_learns_and_reports(kloom, tmp_path):
+    rows = samples(4000)
+    for text in (svmlight(rows), csv(rows)):
+        result = kloom("stream", *KERNELS, "-o", "state.kloom", "--json", input=text.encode()).json()
+        assert result["samples"] == 4000 and sorted(result["classes"]) == ["a", "b"]
+        assert result["prequential_accuracy"] > 0.85   # chance is about 0.6
+        assert 0 < result["support_vectors"] < 2000
+    (tmp_path / "new.csv").write_text(csv(samples(500, seed=2)))
+    out = kloom("predict", "state.kloom", "new.csv").err
+    accuracy = float([line for line in out.splitlines() if line.split()[:1] == ["accuracy"]][0].split()[1])
+    assert accuracy > 0.9
+    text = kloom("stream", *KERNELS, "--report-every", "1000", input=svmlight(rows).encode())
+    assert "accuracy before learning" in text.out and "2048 samples" in text.err
+
+
+def test_predictions_go_to_standard_output(kloom):
+    rows = samples(600)
+    out = kloom("stream", *KERNELS, "--predictions", input=svmlight(rows).encode()).out.splitlines()
+    assert len(out) == 600 and out[0] == "" and set(out[1:]) == {"a", "b"}
+
+
+def test_resumes_to_the_same_bits(kloom, tmp_path):
+    lines = svmlight(samples(4096)).splitlines(keepends=True)
+    for extra in ([], ["--literal"], ["--method", "ufo-mkl"], ["--budget", "100"]):
+        kloom("stream", *KERNELS, *extra, "-o", "whole.kloom", input="".join(lines).encode())
+        kloom("stream", *KERNELS, *extra, "-o", "part.kloom", "--format", "svmlight", input="".join(lines[:2048]).encode())
+        kloom("stream", *KERNELS, *extra, "-o", "part.kloom", "--resume", input="".join(lines[2048:]).encode())
+        assert (tmp_path / "whole.kloom").read_bytes() == (tmp_path / "part.kloom").read_bytes(), extra
+
+
+def test_kill_loses_no_more_than_since_the_last_checkpoint(kloom, tmp_path):
+    text = csv(samples(6000))
+    kloom("stream", *KERNELS, "-o", "whole.kloom", input=text.encode())
+    process = subprocess.Popen([PROGRAM, "stream", *KERNELS, "-o", "state.kloom", "--checkpoint-every", "1000"],
+                               cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process.stdin.write(text[:len(text) // 2].encode())
+    process.stdin.flush()
+    for _ in range(600):
+        if (tmp_path / "state.kloom").exists():
+            break
+        time.sleep(0.1)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    err = kloom("stream", *KERNELS, "-o", "state.kloom", "--resume", "--skip-seen", input=text.encode()).err
+    seen = int(err.split("going on after ")[1].split()[0])
+    assert seen >= 1000
+    assert (tmp_path / "state.kloom").read_bytes() == (tmp_path / "whole.kloom").read_bytes()
+
+
+def test_interrupt_saves_and_says_so(tmp_path):
+    process = subprocess.Popen([PROGRAM, "stream", *KERNELS, "-o", "state.kloom", "--json"], cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process.stdin.write(svmlight(samples(3000)).encode())
+    process.stdin.flush()
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out = process.stdout.read()
+    process.stdin.close()
+    assert process.wait(timeout=30) == 130
+    result = json.loads(out)
+    assert result["interrupted"] is True and result["samples"] >= 1024
+    assert (tmp_path / "state.kloom").exists()
+
+
+def test_late_classes_and_new_features(kloom):
+    rows = samples(2000) + samples(2000, seed=3, classes=("c", "b"))
+    result = kloom("stream", *KERNELS, "--json", input=svmlight(rows).encode())
+    assert sorted(result.json()["classes"]) == ["a", "b", "c"]
+    assert "new class 'c'" in result.err
+    more = svmlight(samples(1500)) + "a 1:0.5 2:1 7:3\n" * 10
+    assert "feature '7' was not among the first" in kloom("stream", *KERNELS, input=more.encode()).err
+
+
+def test_refuses_with_a_sentence(kloom):
+    ragged = csv(samples(1500)) + "1,2,a\n"
+    sentence = kloom("stream", *KERNELS, code=MISTAKE, input=ragged.encode()).sentence()
+    assert "after line" in sentence and "line" in sentence
+    kloom("stream", *KERNELS, code=MISTAKE, input=b"")
+    kloom("stream", *KERNELS, "--resume", code=MISTAKE, input=b"")
+    kloom("stream", "--kernels", "linear", code=MISTAKE, input=svmlight(samples(50)).encode())
+    kloom("stream", *KERNELS, "--resume", "-o", "none.kloom", code=MISTAKE, input=b"a 1:1\n")
+    assert "several columns" in kloom("stream", *KERNELS, code=MISTAKE, input=b"x,y,label\n1,2,a\n").sentence()
+    assert "target" in kloom("stream", *KERNELS, code=MISTAKE, input=b"x,z\n1,2\n").sentence()
