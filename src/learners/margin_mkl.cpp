@@ -71,10 +71,6 @@ struct Point {
   bool complete = true;  // q and outputs are known of every kernel, not only of those watched
 };
 
-double relative_gap(const Point& point) {
-  return (point.primal - point.dual) / std::max(std::abs(point.primal), 1e-300);
-}
-
 class Solver {
  public:
   Solver(const KernelBank& bank, const MarginTask& task, const MarginSettings& settings, const Context& context)
@@ -181,14 +177,13 @@ void Solver::fill_outputs(Point& point, const std::vector<bool>& kernels) const 
 
 // A kernel without weight whose q is far below the largest will not come in soon (ℓ1 gives weight to the
 // largest only). Until the others have converged it is left out of the passes over the bank; then all are
-// looked at. The nearer the solution, the less a q can still catch up.
+// looked at.
 void Solver::choose_watched(const Point& point) {
-  if (settings_.rule != WeightRule::second_order) return;
-  const double far = point.complete ? 0.7 : 0.85;
+  constexpr double kFar = 0.7;
+  if (settings_.rule != WeightRule::second_order || !point.complete) return;
   const double largest = *std::ranges::max_element(point.q);
   for (std::size_t m = 0; m < watched_.size(); ++m) {
-    const bool near = point.theta[m] > 0.0 || point.q[m] >= far * largest;
-    watched_[m] = near && (watched_[m] || point.complete);
+    watched_[m] = point.theta[m] > 0.0 || point.q[m] >= kFar * largest;
   }
 }
 
@@ -242,19 +237,12 @@ Vector Solver::norm_update(const Point& point) const {
 
 // Hessian of J: Vᵀ B V, V the kernels' outputs at the free support vectors F and B the inverse of K_FF(θ) on
 // the subspace that keeps the bias equation, from α_F's dependence on θ while the free set stays. Kernels that
-// are not watched have rows and columns of 0. Far from the solution a part of F will do: it bounds the Hessian
-// from below, and with smooth kernels closely.
+// are not watched have rows and columns of 0.
 Matrix Solver::curvature(const Point& point) {
   std::vector<Index> free;  // samples with a free variable
   for (std::size_t k = 0; k < point.alpha.size(); ++k) {
     if (point.alpha[k] > 0.0 && point.alpha[k] < problem_.box[k])
       free.push_back(problem_.row_of(static_cast<Index>(k)));
-  }
-  constexpr double kNear = 1e-3;
-  constexpr std::size_t kEnough = 400;
-  if (relative_gap(point) > kNear && free.size() > kEnough) {
-    for (std::size_t k = 0; k < kEnough; ++k) free[k] = free[k * free.size() / kEnough];
-    free.resize(kEnough);
   }
   std::vector<Index> watched;
   for (Index m = 0; m < bank_.kernels(); ++m) {
@@ -377,6 +365,10 @@ Point Solver::next(const Point& point) {
       break;
   }
   return evaluate(point.theta, point.alpha);
+}
+
+double relative_gap(const Point& point) {
+  return (point.primal - point.dual) / std::max(std::abs(point.primal), 1e-300);
 }
 
 MarginSolution Solver::solve(MarginStart start) {
