@@ -91,8 +91,9 @@ void add_dataset_options(CLI::App& app, DatasetOptions& options) {
   app.add_option("--join", options.join, "'inner' keeps only the ids that are present in every view")
       ->group(group)
       ->type_name("inner");
-  repeatable(app.add_option("--kernel-file", options.kernel_files,
-                            "Precomputed kernel matrix, or a stack of them; may be repeated"))
+  repeatable(app.add_option(
+                 "--kernel-file", options.kernel_files,
+                 "Precomputed kernel matrix, a stack of them, or a bank from 'kernels build'; may be repeated"))
       ->group(group)
       ->type_name("FILE");
   repeatable(app.add_option("--distance-file", options.distance_files,

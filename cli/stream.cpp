@@ -78,6 +78,14 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(method);
   app.add_option("--budget", o.stream.budget, "Keep at most so many support vectors (default 0: all)")
       ->group(method);
+  app.add_option("--approx", o.stream.approx,
+                 "Finite features instead of support vectors: none (default), rff, nystroem; bounded memory")
+      ->group(method)
+      ->check(CLI::IsMember({"none", "rff", "nystroem"}))
+      ->type_name("KIND");
+  app.add_option("--features", o.stream.features, "With --approx: features per kernel (default 32)")
+      ->group(method)
+      ->check(CLI::Range(Index{1}, Index{100000}));
   app.add_option("--lambda", o.stream.lambda, "ufo-mkl: strength of the squared norm")->group(method);
   app.add_option("--alpha", o.stream.alpha, "ufo-mkl: price of a kernel")->group(method);
   const std::string output = "Output";
@@ -197,6 +205,13 @@ class Stream {
     learner_.emplace(Recipe::fit(data, parse_kernel_spec(options_.kernels), recipe, session_.context()),
                      options_.stream, session_.context());
     known_features_ = static_cast<Index>(data.feature_info.size());
+    if (options_.stream.approx != "none") {
+      const FeatureError error = learner_->approximation_error();
+      session_.console().note(fmt::format(
+          "{}: {} features per kernel; kernels between the first samples are off by {:.2g} on average, "
+          "{:.2g} at most (more --features: closer)",
+          options_.stream.approx, options_.stream.features, error.mean, error.largest));
+    }
     learn(data);
   }
 
@@ -277,6 +292,8 @@ class Stream {
                                          {"right", learner_->right()},
                                          {"prequential_accuracy", accuracy},
                                          {"support_vectors", learner_->support_vectors()},
+                                         {"approx", options_.stream.approx},
+                                         {"approximation_error", learner_->approximation_error().mean},
                                          {"classes", learner_->classes()},
                                          {"seconds", seconds()},
                                          {"samples_per_second", rate()},

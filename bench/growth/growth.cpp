@@ -17,6 +17,7 @@
 
 #include "kloom/bank.h"
 #include "kloom/learner.h"
+#include "kloom/machine.h"
 
 namespace {
 
@@ -137,6 +138,7 @@ nlohmann::json grow(const kloom::Learner& learner, const Axis& axis) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  kloom::cure_blas_core();
   std::string path;
   std::vector<std::string> methods;
   for (int i = 1; i < argc; ++i) {

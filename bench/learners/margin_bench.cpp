@@ -21,6 +21,7 @@
 
 #include "algebra/blas.h"
 #include "kloom/bank.h"
+#include "kloom/machine.h"
 #include "learners/margin_mkl.h"
 #include "solvers/svm.h"
 
@@ -160,6 +161,7 @@ void serve(const std::string& folder, Index n) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  kloom::cure_blas_core();
   if (argc == 4 && std::string(argv[1]) == "--serve") {
     serve(argv[2], std::stol(argv[3]));
     return 0;

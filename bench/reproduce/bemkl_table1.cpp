@@ -26,6 +26,7 @@
 
 #include "kloom/evaluate.h"
 #include "kloom/learner.h"
+#include "kloom/machine.h"
 
 namespace {
 
@@ -209,6 +210,7 @@ Settings parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    cure_blas_core();
     const Settings settings = parse(argc, argv);
     if (settings.protein) {
       table2(settings);

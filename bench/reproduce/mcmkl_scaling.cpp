@@ -23,6 +23,7 @@
 #include "algebra/blas.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 #include "learners/mcmkl_solver.h"
 
 namespace {
@@ -217,6 +218,7 @@ void study(const Algorithm& algorithm, const Axis& axis, std::size_t place, unsi
 }  // namespace
 
 int main(int argc, char** argv) {
+  kloom::cure_blas_core();
   bool quick = false;
   unsigned seeds = 3;
   std::vector<std::string> wanted;

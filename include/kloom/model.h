@@ -6,8 +6,8 @@
 //
 //     score_c(x) = Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c,
 //
-// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a posterior, kernels on
-// classes, later a gate or switches), plus the recipe that makes kernel rows of new samples.
+// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a posterior,
+// kernels on classes, later a gate or switches), plus the recipe that makes kernel rows of new samples.
 #pragma once
 
 #include <memory>
@@ -17,6 +17,7 @@
 
 #include "kloom/bank.h"
 #include "kloom/context.h"
+#include "kloom/features.h"
 #include "kloom/matrix.h"
 #include "kloom/recipe.h"
 #include "kloom/targets.h"
@@ -28,7 +29,7 @@ struct KernelWeights {
   enum class Shape { shared, per_class, per_sample };
   Shape shape = Shape::shared;
   Matrix values;
-  Matrix deviation;   // posterior standard deviation where the method has one, else empty
+  Matrix deviation;  // posterior standard deviation where the method has one, else empty
 };
 
 // BEMKL's variational factors, as far as they determine the rest (docs/methods/bemkl.md).
@@ -36,78 +37,85 @@ struct BemklPosterior {
   enum class Likelihood { probit, multinomial, gaussian };
   // One joint fit of M outputs that share kernel weights.
   struct Group {
-    Matrix lambda;                      // E[λ], N × M
-    Vector omega;                       // E[ω], P
-    Vector gamma;                       // E[γ], M
-    Vector upsilon;                     // E[υ], M: precision of the kernels' outputs
-    Vector epsilon;                     // E[ε], M: precision of f
-    Matrix be_covariance;               // Σ_(b,e), (M+P) × (M+P), biases first
-    std::vector<Matrix> a_covariance;   // Σ_a of each output, N × N; empty if left out (--no-variance)
-    Matrix f_location;                  // μ of the last q(f) update, N × M; empty in regression
-    Vector e_location, e_precision;     // non-negative weights: the normals that were cut off at 0; else empty
+    Matrix lambda;                     // E[λ], N × M
+    Vector omega;                      // E[ω], P
+    Vector gamma;                      // E[γ], M
+    Vector upsilon;                    // E[υ], M: precision of the kernels' outputs
+    Vector epsilon;                    // E[ε], M: precision of f
+    Matrix be_covariance;              // Σ_(b,e), (M+P) × (M+P), biases first
+    std::vector<Matrix> a_covariance;  // Σ_a of each output, N × N; empty if left out (--no-variance)
+    Matrix f_location;                 // μ of the last q(f) update, N × M; empty in regression
+    Vector e_location, e_precision;    // non-negative weights: the normals that were cut off at 0; else empty
   };
   Likelihood likelihood = Likelihood::probit;
   double sigma_g = 1.0;
   double margin = 1.0;
-  double alpha_lambda = 1.0, beta_lambda = 1.0;   // gamma priors: shape, scale
+  double alpha_lambda = 1.0, beta_lambda = 1.0;  // gamma priors: shape, scale
   double alpha_gamma = 1.0, beta_gamma = 1.0;
   double alpha_omega = 1.0, beta_omega = 1.0;
   double alpha_upsilon = 1.0, beta_upsilon = 1.0;
   double alpha_epsilon = 1.0, beta_epsilon = 1.0;
-  bool literal = false;         // probabilities by the published formula
-  Vector sample_weights;        // empty: all 1
-  Vector target_centre;         // regression: target c was learned as (y − centre_c)/scale_c, and the model's
-  Vector target_scale;          // coefficients and biases are those times scale_c (plus centre_c); else empty
-  std::vector<Group> groups;    // one; one-versus-all: one per class
+  bool literal = false;       // probabilities by the published formula
+  Vector sample_weights;      // empty: all 1
+  Vector target_centre;       // regression: target c was learned as (y − centre_c)/scale_c, and the model's
+  Vector target_scale;        // coefficients and biases are those times scale_c (plus centre_c); else empty
+  std::vector<Group> groups;  // one; one-versus-all: one per class
 };
 
 // What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.
 struct MarginPart {
   bool regression = false;
-  double norm = 1.0;            // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
-  double epsilon = 0.0;         // regression: half width of the tube, in units of target_scale
-  double target_centre = 0.0;   // regression: the target was learned as (y − centre)/scale
+  double norm = 1.0;           // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  double epsilon = 0.0;        // regression: half width of the tube, in units of target_scale
+  double target_centre = 0.0;  // regression: the target was learned as (y − centre)/scale
   double target_scale = 1.0;
-  Matrix box;                   // N × outputs: upper bound C_i of each dual variable
-  Matrix pairs;                 // one-versus-one: outputs × 2, codes of the positive and the negative class
-  Matrix platt;                 // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
+  Matrix box;    // N × outputs: upper bound C_i of each dual variable
+  Matrix pairs;  // one-versus-one: outputs × 2, codes of the positive and the negative class
+  Matrix platt;  // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
 };
 
 // What multiclass MKL adds: enough for the referee to recompute primal and dual, and the kernels on classes.
 struct McmklPart {
-  bool squared = false;      // squared hinge instead of hinge
+  bool squared = false;  // squared hinge instead of hinge
   bool bias = true;
-  Vector box;                // N: price C_i of each sample
-  Matrix dual;               // N × classes: the dual point that proves the objective
-  Matrix class_kernels;      // kernels L_j on classes, M × M each, side by side; empty: the identity alone
-  Matrix class_weights;      // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
+  Vector box;            // N: price C_i of each sample
+  Matrix dual;           // N × classes: the dual point that proves the objective
+  Matrix class_kernels;  // kernels L_j on classes, M × M each, side by side; empty: the identity alone
+  Matrix class_weights;  // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
 };
 
-// What stochastic methods add: the problem whose minimum they look for, and where an average of several solutions
-// predicts, those solutions.
+// What stochastic methods add: the problem whose minimum they look for, and where an average of several
+// solutions predicts, those solutions.
 struct StochasticPart {
   // One solution: kernel weights (1 × P, or outputs × P) and coefficients (N × outputs).
   struct Term {
     Matrix weights;
     Matrix coefficients;
   };
-  // Where not empty, the score is the sum of these (plus bias); the model's own weights and coefficients are then the
-  // mean weights and the sum of the coefficients, for people to look at.
+  // Where not empty, the score is the sum of these (plus bias); the model's own weights and coefficients are
+  // then the mean weights and the sum of the coefficients, for people to look at.
   std::vector<Term> terms;
-  Matrix penalties;        // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
-  double lambda = 0.0;     // UFO-MKL
+  Matrix penalties;     // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
+  double lambda = 0.0;  // UFO-MKL
   double alpha = 0.0;
-  double norm = 0.0;       // its p
+  double norm = 0.0;  // its p
 };
 
 // What a learner from a stream needs to go on (stream.h); the rest of the model predicts without it.
 struct StreamPart {
-  Vector numbers;          // options, counters, strengths and the state of the random draws
-  Matrix counts;           // support vectors × classes
-  Matrix squares;          // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
-  Matrix inverse_lambda;   // M × P
-  Matrix segments;         // first support vector and number of classes of each segment
-  Matrix weights;          // of each segment and class, stacked: P kernel weights and their scale
+  Vector numbers;         // options, counters, strengths and the state of the random draws
+  Matrix counts;          // support vectors × classes
+  Matrix squares;         // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
+  Matrix inverse_lambda;  // M × P
+  Matrix segments;        // first support vector and number of classes of each segment
+  Matrix weights;         // of each segment and class, stacked: P kernel weights and their scale
+  Matrix theta;           // with finite features: sums of the features of violating samples, (P·R) × classes
+};
+
+// Finite features in the place of training samples: the scores are weightsᵀφ(x) plus bias.
+struct FeaturePart {
+  FeatureMap map;
+  Matrix weights;  // (P·R) × outputs
 };
 
 struct Model {
@@ -115,22 +123,23 @@ struct Model {
   Task task = Task::binary;
   std::vector<std::string> classes;
   std::string target_name;
-  std::string options_json;         // effective options of the method
-  std::string report_json;          // the training report
+  std::string options_json;  // effective options of the method
+  std::string report_json;   // the training report
   std::vector<std::string> kernel_names;
   KernelWeights weights;
-  Matrix coefficients;              // N × M
-  Vector bias;                      // M
+  Matrix coefficients;  // N × M
+  Vector bias;          // M
   std::optional<BemklPosterior> bemkl;
   std::optional<MarginPart> margin;
   std::optional<McmklPart> mcmkl;
   std::optional<StochasticPart> stochastic;
   std::optional<StreamPart> stream;
-  std::optional<Recipe> recipe;     // absent: the caller supplies banks
+  std::optional<FeaturePart> features;
+  std::optional<Recipe> recipe;  // absent: the caller supplies banks
 };
 
-// What prediction has to look at: kernels with a weight and training samples with a coefficient. A posterior needs all
-// of both; centred and precomputed kernels need all samples.
+// What prediction has to look at: kernels with a weight and training samples with a coefficient. A posterior
+// needs all of both; centred and precomputed kernels need all samples.
 struct Needs {
   std::vector<Index> kernels;
   std::vector<Index> samples;
@@ -138,16 +147,16 @@ struct Needs {
 [[nodiscard]] Needs needs(const Model& model);
 
 struct PredictOptions {
-  bool contributions = false;    // how much each kernel added to each score
+  bool contributions = false;  // how much each kernel added to each score
   bool probabilities = true;
 };
 
 struct Predictions {
-  Matrix scores;                     // s × M (M = 1 for binary)
-  Matrix probabilities;              // s × classes; empty if the method has none
-  Matrix deviation;                  // s × M: standard deviation of the score; empty if the method has none
-  std::vector<int> codes;            // class of each sample (classification)
-  std::vector<Matrix> contributions;   // per output: s × P, rows sum to score − bias
+  Matrix scores;                      // s × M (M = 1 for binary)
+  Matrix probabilities;               // s × classes; empty if the method has none
+  Matrix deviation;                   // s × M: standard deviation of the score; empty if the method has none
+  std::vector<int> codes;             // class of each sample (classification)
+  std::vector<Matrix> contributions;  // per output: s × P, rows sum to score − bias
 };
 
 // `bank`: rows are the samples to predict, columns the model's training samples, kernels the model's.

@@ -20,6 +20,7 @@
 
 #include "kloom/context.h"
 #include "kloom/dataset.h"
+#include "kloom/features.h"
 #include "kloom/model.h"
 #include "kloom/recipe.h"
 
@@ -32,6 +33,8 @@ struct StreamOptions {
   Index budget = 0;                // at most so many support vectors; 0: no limit
   double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;  // mkl-dao: priors
   double lambda = 0.03125, alpha = 0.0;                    // ufo-mkl
+  std::string approx = "none";  // "rff", "nystroem": finite features, no support vectors (features.h)
+  Index features = 32;          // of them, per kernel
 };
 
 class StreamLearner {
@@ -55,6 +58,8 @@ class StreamLearner {
   [[nodiscard]] Index support_vectors() const;
   [[nodiscard]] Index lines() const;  // samples read so far, with and without label
   [[nodiscard]] const std::vector<std::string>& classes() const;
+  // How far the finite features are from the kernels, on the first samples; 0 without them.
+  [[nodiscard]] FeatureError approximation_error() const;
   // A model for `predict` that is also a checkpoint: save it with save_model. Throws InvalidArgument while
   // there are fewer than two classes.
   [[nodiscard]] Model model() const;

@@ -26,6 +26,7 @@ void dtrsm_(const char*, const char*, const char*, const char*, const int*, cons
             const double*, const int*, double*, const int*);
 void dtrmm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*,
             const double*, const int*, double*, const int*);
+void dlauum_(const char*, const int*, double*, const int*, int*);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
              const int*, int*);
 void openblas_set_num_threads(int);
@@ -168,53 +169,102 @@ void lower_solve(ConstMatrixView l, MatrixView x) {
   }
 }
 
-// A recursive inverse: [A 0; B C]⁻¹ = [A⁻¹ 0; −C⁻¹BA⁻¹ C⁻¹]. Twice the speed of LAPACK's dtrtri at the sizes
-// of this product (n = 300…800), because nearly all its work is dtrmm on large blocks.
-static void invert_lower_recursive(MatrixView l) {
-  constexpr Index kLeaf = 64;
-  const Index n = l.rows;
-  if (n <= kLeaf) {
-    const int size = narrow(n);
-    const int lda = leading(l.stride);
-    int info = 0;
-    const char diagonal = 'N';
-    if (n > 0) dtrtri_(&kLower, &diagonal, &size, l.data, &lda, &info);
-    return;
-  }
-  const Index h = (n / 2 + kLeaf - 1) / kLeaf * kLeaf;
-  const MatrixView a{l.data, h, h, l.stride};
-  const MatrixView b{l.data + h, n - h, h, l.stride};
-  const MatrixView c{l.data + h + h * l.stride, n - h, n - h, l.stride};
-  invert_lower_recursive(a);
-  invert_lower_recursive(c);
-  const char left = 'L';
-  const char right = 'R';
+namespace {
+
+// B ← alpha op(L) B (left) or alpha B op(L) (right), L lower triangular.
+void trmm(char side, Op op, double alpha, ConstMatrixView l, MatrixView b) {
   const char diagonal = 'N';
   const int m = narrow(b.rows);
-  const int k = narrow(b.cols);
-  const int ld = leading(l.stride);
-  const double minus = -1.0;
-  const double one = 1.0;
-  dtrmm_(&left, &kLower, &kNone, &diagonal, &m, &k, &minus, c.data, &ld, b.data, &ld);
-  dtrmm_(&right, &kLower, &kNone, &diagonal, &m, &k, &one, a.data, &ld, b.data, &ld);
+  const int n = narrow(b.cols);
+  const int lda = leading(l.stride);
+  const int ldb = leading(b.stride);
+  if (m > 0 && n > 0) {
+    dtrmm_(&side, &kLower, letter(op), &diagonal, &m, &n, &alpha, l.data, &lda, b.data, &ldb);
+  }
 }
 
-void invert_lower(MatrixView l) {
+// A lower triangle in quarters, [A 0; B C]. Below `leaf` LAPACK's own routines are as fast.
+struct Quarters {
+  MatrixView a, b, c;
+};
+constexpr Index kLeaf = 64;
+
+Quarters quarters(MatrixView l) {
+  const Index n = l.rows;
+  const Index h = (n / 2 + kLeaf - 1) / kLeaf * kLeaf;
+  return {{l.data, h, h, l.stride},
+          {l.data + h, n - h, h, l.stride},
+          {l.data + h + h * l.stride, n - h, n - h, l.stride}};
+}
+
+void invert_leaf(MatrixView l) {
+  const int size = narrow(l.rows);
+  const int lda = leading(l.stride);
+  int info = 0;
+  const char diagonal = 'N';
+  if (size > 0) dtrtri_(&kLower, &diagonal, &size, l.data, &lda, &info);
+}
+
+void clear_above_diagonal(MatrixView l) {
   for (Index j = 1; j < l.cols; ++j) std::fill_n(l.data + j * l.stride, std::min(j, l.rows), 0.0);
-  invert_lower_recursive(l);
+}
+
+// [A 0; B C]⁻¹ = [A⁻¹ 0; −C⁻¹BA⁻¹ C⁻¹]. With X = L_A⁻¹ known, L_B = B Xᵀ is a product instead of a triangular
+// solve, so nearly all the work is dtrmm and dsyrk on large blocks; dpotrf and dtrtri reach half that rate at
+// the sizes of this product (n = 300…800).
+Index inverse_factor_recursive(MatrixView m) {
+  if (m.rows <= kLeaf) {
+    const Index minor = cholesky(m);
+    if (minor == 0) invert_leaf(m);
+    return minor;
+  }
+  const auto [a, b, c] = quarters(m);
+  if (const Index minor = inverse_factor_recursive(a); minor != 0) return minor;
+  trmm('R', Op::transpose, 1.0, a, b);
+  syrk_lower(Op::none, -1.0, b, 1.0, c);
+  if (const Index minor = inverse_factor_recursive(c); minor != 0) return a.rows + minor;
+  trmm('L', Op::none, -1.0, c, b);
+  trmm('R', Op::none, 1.0, a, b);
+  return 0;
+}
+
+// [A 0; B C]ᵀ[A 0; B C] = [AᵀA + BᵀB, ·; CᵀB, CᵀC], lower triangle, in place.
+void square_lower_recursive(MatrixView l) {
+  if (l.rows <= kLeaf) {
+    const int size = narrow(l.rows);
+    const int lda = leading(l.stride);
+    int info = 0;
+    if (size > 0) dlauum_(&kLower, &size, l.data, &lda, &info);
+    return;
+  }
+  const auto [a, b, c] = quarters(l);
+  square_lower_recursive(a);
+  syrk_lower(Op::transpose, 1.0, b, 1.0, a);
+  trmm('L', Op::transpose, 1.0, c, b);
+  square_lower_recursive(c);
+}
+
+}  // namespace
+
+Index cholesky_inverse_factor(MatrixView a) {
+  clear_above_diagonal(a);
+  return inverse_factor_recursive(a);
+}
+
+void solve_from_inverse_factor(ConstMatrixView l_inverse, MatrixView x) {
+  trmm('L', Op::none, 1.0, l_inverse, x);
+  trmm('L', Op::transpose, 1.0, l_inverse, x);
+}
+
+void inverse_from_factor(MatrixView l_inverse) {
+  square_lower_recursive(l_inverse);
+  symmetrise_from_lower(l_inverse);
 }
 
 double cholesky_log_det(ConstMatrixView l) {
   double sum = 0.0;
   for (Index i = 0; i < l.rows; ++i) sum += std::log(l(i, i));
   return 2.0 * sum;
-}
-
-Matrix inverse_from_lower(ConstMatrixView l_inverse) {
-  Matrix inverse(l_inverse.rows, l_inverse.rows);
-  // syrk does twice the flops that the triangle needs, at gemm's rate; dlauum is slower below n = 1000.
-  syrk(Op::transpose, 1.0, l_inverse, 0.0, inverse.view());
-  return inverse;
 }
 
 Vector inverse_diagonal(ConstMatrixView l_inverse) {

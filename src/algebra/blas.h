@@ -36,12 +36,16 @@ void symmetrise_from_lower(MatrixView a);
 void cholesky_solve(ConstMatrixView l, MatrixView x);
 // x ← L⁻¹ x for every column of x.
 void lower_solve(ConstMatrixView l, MatrixView x);
-// L ← L⁻¹ in place, lower triangle; the strict upper triangle is set to 0.
-void invert_lower(MatrixView l);
+// A ← L⁻¹ in place where A = L Lᵀ (lower triangle of A is read; the strict upper one becomes 0). Cholesky and
+// triangular inverse in one recursion of large products: faster than the two after each other. Returns 0, or
+// the order of a minor that is not positive definite. A is of no use then.
+[[nodiscard]] Index cholesky_inverse_factor(MatrixView a);
+// x ← (L Lᵀ)⁻¹ x for every column of x, from L⁻¹.
+void solve_from_inverse_factor(ConstMatrixView l_inverse, MatrixView x);
+// L⁻ᵀ L⁻¹ = (L Lᵀ)⁻¹ in place of L⁻¹, full symmetric matrix.
+void inverse_from_factor(MatrixView l_inverse);
 // log det(L Lᵀ).
 [[nodiscard]] double cholesky_log_det(ConstMatrixView l);
-// (L Lᵀ)⁻¹ from L⁻¹, full symmetric matrix: Linvᵀ Linv.
-[[nodiscard]] Matrix inverse_from_lower(ConstMatrixView l_inverse);
 // diag((L Lᵀ)⁻¹) = squared column norms of L⁻¹.
 [[nodiscard]] Vector inverse_diagonal(ConstMatrixView l_inverse);
 

@@ -32,6 +32,10 @@
 
 namespace kloom::data {
 
+// Kernels over samples: kernels/bank_file.h writes and maps them, data/matrices.h reads them as matrices.
+inline constexpr std::string_view bank_format = "kloom-bank";
+inline constexpr std::string_view bank_version = "1";
+
 enum class Dtype { f64, f32, i64, u8 };
 
 [[nodiscard]] std::size_t size_of(Dtype dtype);

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
+#include "data/container.h"
+#include "data/container_json.h"
 #include "data/names.h"
 #include "data/number.h"
 #include "data/sources.h"
@@ -136,6 +140,41 @@ MatrixFile matrices_of_file(const std::string& path, Format format, const Contex
     }
   }
   file.matrices = matrices_of_arrays(kernel_arrays(arrays, path), path);
+  return file;
+}
+
+// A bank that `kloom kernels build` wrote: kernels × rows × columns, each kernel in row-major order.
+MatrixFile matrices_of_bank(const std::string& path, const Context& context) {
+  const Container container = Container::map(path, bank_format);
+  if (container.version() != bank_version) {
+    throw FileError(fmt::format("'{}' has version {} of the bank format, and this kloom reads version {}.",
+                                path, container.version(), bank_version));
+  }
+  TensorReader tensors(container);
+  const Tensor& kernels = tensors.tensor("kernels", Dtype::f64, 3);
+  const nlohmann::json document = parse_json(tensors.text("document"), path, "its document");
+  const std::vector<std::string> names = Fields(document, path, "the bank").texts("names");
+  const Index rows = kernels.shape[1];
+  const Index columns = kernels.shape[2];
+  if (static_cast<Index>(names.size()) != kernels.shape[0] || rows < 1 || columns < 1) {
+    container.damaged("it does not have one name per kernel");
+  }
+  require_memory(names.size() * static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), context,
+                 path);
+  container.verify(kernels.begin, kernels.end);
+  const std::byte* next = container.bytes(kernels).data();
+  MatrixFile file;
+  file.path = path;
+  for (const std::string& name : names) {
+    PrecomputedMatrix matrix{name, Matrix(rows, columns)};
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < columns; ++j, next += sizeof(double)) {
+        std::memcpy(&matrix.values(i, j), next, sizeof(double));
+      }
+    }
+    require_finite(matrix, path);
+    file.matrices.push_back(std::move(matrix));
+  }
   return file;
 }
 
@@ -272,9 +311,11 @@ std::vector<PrecomputedMatrix> matrices_of_arrays(const std::vector<Array>& arra
 }
 
 MatrixFile read_matrix_file(const std::string& path, const Context& context) {
+  if (path.ends_with(".kloom")) return matrices_of_bank(path, context);
   const FileKind kind = kind_of_file(path);
   if (kind.format == Format::svmlight) {
-    throw InvalidArgument(fmt::format("{}: matrices are read from CSV, TSV, NPY, NPZ and MAT files.", path));
+    throw InvalidArgument(fmt::format(
+        "{}: matrices are read from CSV, TSV, NPY, NPZ and MAT files, and from banks (.kloom).", path));
   }
   MatrixFile file = kind.format == Format::table
                         ? matrix_of_table(read_table(path, kind, false, context), context)

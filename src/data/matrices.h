@@ -22,7 +22,7 @@ struct MatrixFile {
   std::vector<std::string> labels;  // MAT and NPZ files may bring them
 };
 
-// CSV or TSV (numbers only, or with ids in a first line and a first column), NPY, NPZ, MAT.
+// CSV or TSV (numbers only, or with ids in a first line and a first column), NPY, NPZ, MAT, or a bank (.kloom).
 // Throws InvalidArgument naming the entry for anything that is not a finite number.
 [[nodiscard]] MatrixFile read_matrix_file(const std::string& path, const Context& context);
 

@@ -41,10 +41,10 @@ void write_panels(const KernelBank& bank, data::ContainerWriter& writer, const C
 }  // namespace
 
 std::unique_ptr<KernelBank> read_bank(const data::Container& container) {
-  if (container.version() != bank_version)
+  if (container.version() != data::bank_version)
     throw FileError(fmt::format(
         "'{}' has version {} of the bank format, and this kloom reads version {}; use a newer kloom.",
-        container.source(), json(container.version()).dump(), bank_version));
+        container.source(), json(container.version()).dump(), data::bank_version));
   data::TensorReader tensors(container);
   const json document = data::parse_json(tensors.text("document"), container.source(), "its document");
   data::Fields fields(document, container.source(), "the bank");
@@ -71,7 +71,7 @@ std::unique_ptr<KernelBank> read_bank(const data::Container& container) {
 void save_bank(const KernelBank& bank, const std::string& path, const Context& context) {
   if (bank.kernels() < 1 || bank.rows() < 1 || bank.cols() < 1)
     throw InvalidArgument("The bank cannot be saved: it has no kernel entries.");
-  data::ContainerPlan plan{std::string(kernels::bank_format), std::string(kernels::bank_version)};
+  data::ContainerPlan plan{std::string(data::bank_format), std::string(data::bank_version)};
   plan.add("kernels", data::Dtype::f64, {bank.kernels(), bank.rows(), bank.cols()});
   const std::string document =
       nlohmann::json{{"names", data::encode_texts(bank.names())}, {"symmetric", bank.symmetric()}}.dump();
@@ -83,7 +83,7 @@ void save_bank(const KernelBank& bank, const std::string& path, const Context& c
 }
 
 std::unique_ptr<KernelBank> load_bank(const std::string& path) {
-  return kernels::read_bank(data::Container::map(path, kernels::bank_format));
+  return kernels::read_bank(data::Container::map(path, data::bank_format));
 }
 
 }  // namespace kloom

@@ -8,15 +8,11 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "data/container.h"
 #include "kloom/bank.h"
 
 namespace kloom::kernels {
-
-inline constexpr std::string_view bank_format = "kloom-bank";
-inline constexpr std::string_view bank_version = "1";
 
 // The bank inside an open container, which it keeps alive. Throws FileError.
 [[nodiscard]] std::unique_ptr<KernelBank> read_bank(const data::Container& container);

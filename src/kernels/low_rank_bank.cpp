@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/low_rank_bank.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -88,40 +90,50 @@ void LowRankBank::add_combination(std::span<const double> w, MatrixView out) con
   algebra::gemm(Op::none, Op::transpose, 1.0, factors_.view(), weighted.view(), 1.0, out);
 }
 
+// c = alpha op(L) b + beta c, for one column or many.
+static void multiply(Op op, ConstMatrixView l, ConstMatrixView b, double beta, MatrixView c) {
+  if (b.cols == 1) {
+    algebra::gemv(op, 1.0, l, b.column(0), beta, c.column(0));
+  } else {
+    algebra::gemm(op, Op::none, 1.0, l, b, beta, c);
+  }
+}
+
+// Kernel after kernel, L_pᵀV and at once L_p times that: the factor is still in cache when it is read again.
 Matrix LowRankBank::apply(ConstMatrixView v) const {
-  Matrix projected(factors_.cols(), v.cols);  // Lᵀ V, all kernels at once
-  algebra::gemm(Op::transpose, Op::none, 1.0, factors_.view(), v, 0.0, projected.view());
   Matrix result(rows() * kernels(), v.cols);
-#pragma omp parallel for schedule(dynamic, 8)
+#pragma omp parallel for schedule(static, 1)
   for (Index p = 0; p < kernels(); ++p) {
-    const Range r = range(p);
-    const ConstMatrixView part{projected.data() + r.begin, r.size(), v.cols, projected.rows()};
-    const MatrixView out{result.data() + p * rows(), rows(), v.cols, result.rows()};
-    if (v.cols == 1) {
-      algebra::gemv(Op::none, 1.0, factor(p), part.column(0), 0.0, out.column(0));
-    } else {
-      algebra::gemm(Op::none, Op::none, 1.0, factor(p), part, 0.0, out);
-    }
+    const ConstMatrixView l = factor(p);
+    if (l.cols == 0) continue;
+    Matrix projected(l.cols, v.cols);
+    multiply(Op::transpose, l, v, 0.0, projected.view());
+    multiply(Op::none, l, projected.view(), 0.0, {result.data() + p * rows(), rows(), v.cols, result.rows()});
   }
   return result;
 }
 
+// The same; each thread has a sum of its own over every T-th kernel, so that T threads give the same bits every
+// time.
 Matrix LowRankBank::apply_adjoint(ConstMatrixView g) const {
-  Matrix projected(factors_.cols(), g.cols);  // L_pᵀ g_p for each kernel
-#pragma omp parallel for schedule(dynamic, 8)
-  for (Index p = 0; p < kernels(); ++p) {
-    const Range r = range(p);
-    const ConstMatrixView part{g.data + p * rows(), rows(), g.cols, g.stride};
-    const MatrixView out{projected.data() + r.begin, r.size(), g.cols, projected.rows()};
-    if (g.cols == 1) {
-      algebra::gemv(Op::transpose, 1.0, factor(p), part.column(0), 0.0, out.column(0));
-    } else {
-      algebra::gemm(Op::transpose, Op::none, 1.0, factor(p), part, 0.0, out);
+  std::vector<Matrix> sums(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel
+  {
+    Matrix& sum = sums[static_cast<std::size_t>(omp_get_thread_num())];
+    sum = Matrix(cols(), g.cols);
+#pragma omp for schedule(static, 1)
+    for (Index p = 0; p < kernels(); ++p) {
+      const ConstMatrixView l = factor(p);
+      if (l.cols == 0) continue;
+      Matrix projected(l.cols, g.cols);
+      multiply(Op::transpose, l, {g.data + p * rows(), rows(), g.cols, g.stride}, 0.0, projected.view());
+      multiply(Op::none, l, projected.view(), 1.0, sum.view());
     }
   }
-  Matrix result(cols(), g.cols);
-  algebra::gemm(Op::none, Op::none, 1.0, factors_.view(), projected.view(), 0.0, result.view());
-  return result;
+  for (std::size_t t = 1; t < sums.size(); ++t) {
+    if (!sums[t].empty()) algebra::axpy(1.0, sums[t].values(), sums.front().values());
+  }
+  return std::move(sums.front());
 }
 
 Matrix LowRankBank::quadratic_forms(ConstMatrixView c) const {

@@ -229,6 +229,7 @@ class Run {
   Index iteration_ = 0;
   Index quiet_ = 0;                     // passes in a row that hardly raised the bound
   std::vector<Vector> before_, after_;  // states before and after the last passes
+  std::optional<BemklFactors> spare_;   // where passes from extrapolated states are tried
 };
 
 void Run::go(Report& report) {
@@ -276,10 +277,10 @@ bool Run::goes_on(bool sound, Report& report) {
 bool Run::accelerated_pass() {
   constexpr std::size_t kMemory = 6;
   if (const auto target = extrapolated()) {
-    BemklFactors candidate = factors_;
-    if (candidate.set_state(*target) && candidate.iterate_from_intermediate() &&
-        candidate.lower_bound() > bound_) {
-      factors_ = std::move(candidate);
+    if (!spare_) spare_ = factors_;
+    if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate() &&
+        spare_->lower_bound() > bound_) {
+      std::swap(factors_, *spare_);
       before_.push_back(*target);
       after_.push_back(factors_.state());
       if (before_.size() > kMemory) {
@@ -298,12 +299,11 @@ bool Run::accelerated_pass() {
 }
 
 // Anderson's extrapolation [WalkerNi2011]: with residuals r_j = after_j − before_j of the last passes, the
-// combination of the `after`s whose residual, were the pass linear, would be smallest. The least squares look
-// at the means; Σ_(b,e) is combined with the same coefficients.
+// combination of the `after`s whose residual, were the pass linear, would be smallest.
 std::optional<Vector> Run::extrapolated() const {
   const std::size_t count = after_.size();
   if (count < 2) return std::nullopt;
-  const Index used = factors_.state_means();
+  const auto used = static_cast<Index>(after_.back().size());
   const auto columns = static_cast<Index>(count) - 1;
   Matrix change(used, columns);  // r_{j+1} − r_j
   Vector last(at(used));
@@ -633,7 +633,7 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
     const BemklFactors& fit = factors[at(g)];
     for (Index m = 0; m < p; ++m) {
       model.weights.values(g, m) = fit.be()[at(fit.outputs() + m)];
-      model.weights.deviation(g, m) = std::sqrt(fit.be_covariance()(fit.outputs() + m, fit.outputs() + m));
+      model.weights.deviation(g, m) = std::sqrt(fit.be_variance()[at(fit.outputs() + m)]);
     }
     for (Index c = 0; c < fit.outputs(); ++c, ++column) {
       const double scale = plan.target_scale.empty() ? 1.0 : plan.target_scale[at(column)];

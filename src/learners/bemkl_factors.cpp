@@ -53,12 +53,15 @@ double bound_of_precision(const GammaPrior& prior, double mean, double second_mo
 
 // Symmetric positive definite matrix ← its inverse; log det of the inverse comes back in `log_det`.
 bool invert(Matrix& matrix, double& log_det) {
-  if (algebra::cholesky(matrix.view()) != 0) return false;
-  log_det = -algebra::cholesky_log_det(matrix.view());
+  if (algebra::cholesky_inverse_factor(matrix.view()) != 0) return false;
+  log_det = algebra::cholesky_log_det(matrix.view());
   if (!std::isfinite(log_det)) return false;
-  algebra::invert_lower(matrix.view());
-  matrix = algebra::inverse_from_lower(matrix.view());
+  algebra::inverse_from_factor(matrix.view());
   return true;
+}
+
+void add_to_diagonal(double value, Matrix& matrix) {
+  for (Index i = 0; i < matrix.rows(); ++i) matrix(i, i) += value;
 }
 
 Matrix identity(Index n) {
@@ -103,14 +106,15 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
       lambda_of_a_(lambda_),
       log_det_a_(at(start.a.cols())),
       intermediate_(start.intermediate),
-      g_moment_(at(start.a.cols())),
       g_sum_(bank.kernels(), start.a.cols()),
       gamma_(at(start.a.cols()), hyper.gamma.shape * hyper.gamma.scale),
       omega_(at(bank.kernels()), hyper.omega.shape * hyper.omega.scale),
       upsilon_(at(start.a.cols()), 1.0 / (hyper.sigma_g * hyper.sigma_g)),
       epsilon_(at(start.a.cols()), 1.0),
       be_(start.b),
-      be_covariance_(identity(start.a.cols() + bank.kernels())),
+      be_variance_(at(start.a.cols() + bank.kernels()), 1.0),
+      bias_covariance_(identity(start.a.cols())),
+      cross_(bank.kernels(), start.a.cols()),
       f_(start.f),
       f_location_(bank.rows(), start.a.cols()) {
   for (std::size_t i = 0; i < problem_.weights.size(); ++i) root_[i] = std::sqrt(problem_.weights[i]);
@@ -135,6 +139,14 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
   upsilon_of_a_ = upsilon_;
   g_covariance_.assign(gaussian() ? at(outputs()) : 1, identity(bank.kernels()));
   log_det_g_.assign(g_covariance_.size(), 0.0);
+  g_moment_.resize(g_covariance_.size());
+  Matrix core = identity(bank.kernels());
+  if (!gaussian()) {  // T of Σ(e) = I
+    const double t = 1.0 / (1.0 + hyper.sigma_g * hyper.sigma_g);
+    algebra::scale(t, core.values());
+    log_det_core_ = static_cast<double>(bank.kernels()) * std::log(t);
+  }
+  core_ = std::make_shared<const Matrix>(std::move(core));
   double trace = 0.0;
   for (Index i = 0; i < bank.rows(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
   trace_a_.assign(at(outputs()), trace);
@@ -154,25 +166,41 @@ const Matrix& BemklFactors::g_covariance(Index output) const {
 }
 
 double BemklFactors::second_moment_be(Index k) const {
-  return be_[at(k)] * be_[at(k)] + be_covariance_(k, k);
+  return be_[at(k)] * be_[at(k)] + be_variance_[at(k)];
 }
 
 Vector BemklFactors::cross_moment_eb(Index output) const {
-  Vector moment(omega_.size());
-  for (Index m = 0; m < kernels(); ++m) {
-    moment[at(m)] = be_[at(output)] * e()[at(m)] + be_covariance_(outputs() + m, output);
-  }
+  Vector moment(cross_.column(output).begin(), cross_.column(output).end());
+  algebra::axpy(be_[at(output)], e(), moment);
   return moment;
 }
 
-Matrix BemklFactors::second_moment_e() const {
-  const Index first = outputs();
-  Matrix moment(kernels(), kernels());
-  for (Index j = 0; j < kernels(); ++j) {
-    for (Index i = 0; i < kernels(); ++i)
-      moment(i, j) = be_covariance_(first + i, first + j) + e()[at(i)] * e()[at(j)];
+Matrix BemklFactors::e_covariance() const {
+  Matrix covariance = *core_;
+  if (hyper_.non_negative) {
+    std::ranges::fill(covariance.values(), 0.0);
+    for (Index m = 0; m < kernels(); ++m) covariance(m, m) = be_variance_[at(outputs() + m)];
+  } else if (!gaussian()) {  // Ĉ⁻¹ = (T⁻¹ − σ_g²I)⁻¹
+    double ignored = 0.0;
+    bool sound = invert(covariance, ignored);
+    add_to_diagonal(-1.0 / upsilon_.front(), covariance);
+    sound = sound && invert(covariance, ignored);
+    if (!sound) return {};
   }
-  return moment;
+  return covariance;
+}
+
+Matrix BemklFactors::be_covariance() const {
+  const Index first = outputs();
+  Matrix covariance(first + kernels(), first + kernels());
+  const Matrix of_e = e_covariance();
+  for (Index c = 0; c < first; ++c) {
+    for (Index d = 0; d < first; ++d) covariance(d, c) = bias_covariance_(d, c);
+    for (Index m = 0; m < kernels(); ++m) covariance(first + m, c) = covariance(c, first + m) = cross_(m, c);
+  }
+  for (Index m = 0; m < kernels() && !of_e.empty(); ++m)
+    std::ranges::copy(of_e.column(m), covariance.column(first + m).subspan(at(first)).begin());
+  return covariance;
 }
 
 Vector BemklFactors::output_means(Index output) const {
@@ -182,23 +210,39 @@ Vector BemklFactors::output_means(Index output) const {
 }
 
 double BemklFactors::intermediate_residual(Index output) const {
-  const auto g = intermediate_.column(output);
-  const auto k = outputs_.column(output);
-  double residual = trace_a_[at(output)];
-  for (std::size_t i = 0; i < g.size(); ++i) residual += (g[i] - k[i]) * (g[i] - k[i]);
+  const double* g = intermediate_.column(output).data();
+  const double* k = outputs_.column(output).data();
+  double residual = 0.0;
+#pragma omp simd reduction(+ : residual)
+  for (Index i = 0; i < intermediate_.rows(); ++i) residual += (g[i] - k[i]) * (g[i] - k[i]);
+  residual += trace_a_[at(output)];
   for (Index m = 0; m < kernels(); ++m) residual += present_count_ * g_covariance(output)(m, m);
   return residual;
 }
 
-double BemklFactors::output_square(Index output, const Matrix& ee) const {
+double BemklFactors::bias_square(Index output) const {
   return total_weight_ * second_moment_be(output) +
-         2.0 * algebra::dot(g_sum_.column(output), cross_moment_eb(output)) +
-         algebra::dot(g_moment_[at(output)].values(), ee.values());
+         2.0 * algebra::dot(g_sum_.column(output), cross_moment_eb(output));
 }
 
-double BemklFactors::target_residual(Index output, const Matrix& ee) const {
+double BemklFactors::mean_square(std::size_t moment) const {
+  Vector product(omega_.size());
+  algebra::gemv(Op::none, 1.0, g_moment_[moment].view(), e(), 0.0, product);
+  return algebra::dot(product, e());
+}
+
+// Right after q(b,e) the trace follows from what its update had at hand; else Σ(e) is formed.
+double BemklFactors::weights_trace() const {
+  if (weights_trace_known_) return weights_trace_;
+  return algebra::dot(g_moment_.front().values(), e_covariance().values());
+}
+
+double BemklFactors::target_residual(Index output) const {
   const auto y = f_.column(output);
-  return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(output)) + output_square(output, ee);
+  const Matrix& moment = g_moment_[at(output)];
+  const double trace = algebra::dot(moment.values(), e_covariance().values());
+  return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(output)) + bias_square(output) +
+         mean_square(at(output)) + trace;
 }
 
 void BemklFactors::update_lambda() {
@@ -239,7 +283,7 @@ bool BemklFactors::update_a(Index output, Vector right) {
   const double upsilon = upsilon_[at(output)];
   algebra::scale(upsilon, right);
   Matrix factor = *gram_;
-  algebra::scale(upsilon, factor.values());
+  if (upsilon != 1.0) algebra::scale(upsilon, factor.values());
   for (Index i = 0; i < n; ++i) factor(i, i) += lambda_(i, output);
   for (Index i = 0; i < n; ++i) {
     if (present(i)) continue;
@@ -248,10 +292,9 @@ bool BemklFactors::update_a(Index output, Vector right) {
     factor(i, i) = 1.0;
     right[at(i)] = 0.0;
   }
-  if (algebra::cholesky(factor.view()) != 0) return false;
-  log_det_a_[at(output)] = -algebra::cholesky_log_det(factor.view());
-  algebra::cholesky_solve(factor.view(), {right.data(), n, 1, n});
-  algebra::invert_lower(factor.view());
+  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
+  log_det_a_[at(output)] = algebra::cholesky_log_det(factor.view());
+  algebra::solve_from_inverse_factor(factor.view(), {right.data(), n, 1, n});
   const Vector variance = algebra::inverse_diagonal(factor.view());
   // tr(S Σ_a) = (N − Σ_i E[λ_i] (Σ_a)_ii)/E[υ]: no inverse is needed.
   double trace = present_count_;
@@ -271,15 +314,44 @@ void BemklFactors::apply_a() {
   scale_rows(root_, outputs_);
 }
 
+// Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹. E[eeᵀ] = Σ(e) + μμᵀ: Q = (E[υ]I + E[ε]Σ(e))⁻¹ first, then the rank-one term.
+bool BemklFactors::update_g_covariance(std::size_t k) {
+  const double upsilon = upsilon_[k];
+  const double epsilon = epsilon_[k];
+  const auto p = static_cast<double>(kernels());
+  Matrix& q = g_covariance_[k];
+  double& log_det = log_det_g_[k];
+  if (hyper_.non_negative) {
+    std::ranges::fill(q.values(), 0.0);
+    log_det = 0.0;
+    for (Index m = 0; m < kernels(); ++m) {
+      q(m, m) = 1.0 / (upsilon + epsilon * be_variance_[at(outputs() + m)]);
+      log_det += std::log(q(m, m));
+    }
+  } else if (gaussian()) {
+    q = *core_;
+    algebra::scale(epsilon, q.values());
+    add_to_diagonal(upsilon, q);
+    if (!invert(q, log_det)) return false;
+  } else {  // σ_g²I − σ_g⁴T
+    q = *core_;
+    algebra::scale(-1.0 / (upsilon * upsilon), q.values());
+    add_to_diagonal(1.0 / upsilon, q);
+    log_det = log_det_core_ - log_det_e_ - p * std::log(upsilon);
+  }
+  Vector w(omega_.size());
+  algebra::gemv(Op::none, 1.0, q.view(), e(), 0.0, w);
+  const double scale = 1.0 + epsilon * algebra::dot(w, e());
+  algebra::rank_one(-epsilon / scale, w, q.view());
+  log_det -= std::log(scale);
+  return std::isfinite(log_det);
+}
+
 bool BemklFactors::update_intermediate() {
   const Index n = samples();
   const Index p = kernels();
   for (std::size_t k = 0; k < g_covariance_.size(); ++k) {
-    Matrix precision = second_moment_e();
-    algebra::scale(epsilon_[k], precision.values());
-    for (Index i = 0; i < p; ++i) precision(i, i) += upsilon_[k];
-    if (!invert(precision, log_det_g_[k])) return false;
-    g_covariance_[k] = std::move(precision);
+    if (!update_g_covariance(k)) return false;
   }
   Matrix linear(n, p);  // E[υ] [K_p μ_a] + E[ε] (f μ_eᵀ − 1 E[e b]ᵀ)
   for (Index c = 0; c < outputs(); ++c) {
@@ -287,20 +359,35 @@ bool BemklFactors::update_intermediate() {
     const ConstMatrixView outputs = of_output(outputs_, c);
     const double upsilon = upsilon_[at(c)];
     const double epsilon = epsilon_[at(c)];
+    const double* f = f_.column(c).data();
     for (Index m = 0; m < p; ++m) {
       const double weight = epsilon * e()[at(m)];
       const double shift = epsilon * eb[at(m)];
-      for (Index i = 0; i < n; ++i)
-        linear(i, m) = upsilon * outputs(i, m) + f_(i, c) * weight - shift * root_[at(i)];
+      const double* from = outputs.column(m).data();
+      double* to = linear.column(m).data();
+      for (Index i = 0; i < n; ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root_[at(i)];
     }
-    const Matrix& covariance = g_covariance(c);
     const MatrixView g{intermediate_.column(c).data(), n, p, n};
-    algebra::gemm(Op::none, Op::none, 1.0, linear.view(), covariance.view(), 0.0, g);
-    g_moment_[at(c)] = covariance;
-    algebra::syrk(Op::transpose, 1.0, g, present_count_, g_moment_[at(c)].view());
+    algebra::gemm(Op::none, Op::none, 1.0, linear.view(), g_covariance(c).view(), 0.0, g);
     algebra::gemv(Op::transpose, 1.0, g, root_, 0.0, g_sum_.column(c));
   }
+  for (std::size_t k = 0; k < g_moment_.size(); ++k) update_moments(k);
+  weights_trace_known_ = false;
   return true;
+}
+
+// Of output k in regression, of all outputs together in classification.
+void BemklFactors::update_moments(std::size_t k) {
+  const Range range =
+      gaussian() ? Range{static_cast<Index>(k), static_cast<Index>(k) + 1} : Range{0, outputs()};
+  Matrix& moment = g_moment_[k];
+  moment = g_covariance_[k];
+  double own = present_count_ * static_cast<double>(range.size());
+  for (Index c = range.begin; c < range.end; ++c) {
+    algebra::syrk_lower(Op::transpose, 1.0, of_output(intermediate_, c), own, moment.view());
+    own = 1.0;
+  }
+  algebra::symmetrise_from_lower(moment.view());
 }
 
 void BemklFactors::update_gamma_omega() {
@@ -311,75 +398,120 @@ void BemklFactors::update_gamma_omega() {
 }
 
 void BemklFactors::update_epsilon() {
-  const Matrix ee = second_moment_e();
   const double shape = hyper_.epsilon.shape + 0.5 * total_weight_;
   for (Index c = 0; c < outputs(); ++c) {
-    epsilon_[at(c)] = shape / (1.0 / hyper_.epsilon.scale + 0.5 * target_residual(c, ee));
+    epsilon_[at(c)] = shape / (1.0 / hyper_.epsilon.scale + 0.5 * target_residual(c));
   }
 }
 
-// [E[γ] + E[ε]N, E[ε](G1)ᵀ; E[ε]G1, diag E[ω] + Σ_c E[ε](GGᵀ + N Σ_g)], biases first.
-Matrix BemklFactors::be_precision() const {
-  const Index first = outputs();
-  Matrix precision(first + kernels(), first + kernels());
-  for (Index c = 0; c < first; ++c) {
-    const double epsilon = epsilon_[at(c)];
-    precision(c, c) = gamma_[at(c)] + epsilon * total_weight_;
-    const Matrix& moment = g_moment_[at(c)];
-    for (Index j = 0; j < kernels(); ++j) {
-      precision(c, first + j) = precision(first + j, c) = epsilon * g_sum_(j, c);
-      for (Index i = 0; i < kernels(); ++i) precision(first + i, first + j) += epsilon * moment(i, j);
-    }
-  }
-  for (Index m = 0; m < kernels(); ++m) precision(first + m, first + m) += omega_[at(m)];
+// diag E[ω] + Σ_c E[ε](G_cᵀG_c + N Σ_g), the precision of e for given biases.
+Matrix BemklFactors::e_precision_given_b() const {
+  Matrix precision = g_moment_.front();
+  if (epsilon_.front() != 1.0) algebra::scale(epsilon_.front(), precision.values());
+  for (std::size_t k = 1; k < g_moment_.size(); ++k)
+    algebra::axpy(epsilon_[k], g_moment_[k].values(), precision.values());
+  for (Index m = 0; m < kernels(); ++m) precision(m, m) += omega_[at(m)];
   return precision;
 }
 
-// E[ε] [1ᵀf; Gf].
-Vector BemklFactors::be_right() const {
-  Vector right(be_.size());
+// E[ε] [1ᵀf; Gf], the biases in the first M entries.
+Matrix BemklFactors::be_right() const {
+  Matrix right(static_cast<Index>(be_.size()), 1);
   for (Index c = 0; c < outputs(); ++c) {
-    right[at(c)] = epsilon_[at(c)] * algebra::dot(root_, f_.column(c));
+    right(c, 0) = epsilon_[at(c)] * algebra::dot(root_, f_.column(c));
     algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 1.0,
-                  std::span(right).subspan(at(outputs())));
+                  right.column(0).subspan(at(outputs())));
   }
   return right;
 }
 
+// The precision of (b, e) is [diag c_c, Bᵀ; B, ·] with c_c = E[γ_c] + E[ε_c]N and columns B_c = E[ε_c] G_c1.
+// Without the biases it is Ĉ = · − Σ_c B_c B_cᵀ/c_c.
 bool BemklFactors::update_be() {
   if (hyper_.non_negative) {
     update_be_non_negative();
     return true;
   }
-  be_covariance_ = be_precision();
-  if (!invert(be_covariance_, log_det_be_)) return false;
-  algebra::gemv(Op::none, 1.0, be_covariance_.view(), be_right(), 0.0, be_);
+  const Index p = kernels();
+  const Matrix right = be_right();
+  Matrix factor = e_precision_given_b();
+  Matrix solved(p, 1 + outputs());  // Σ(e) times what e's mean and the columns B ask for
+  std::copy_n(right.data() + outputs(), p, solved.data());
+  for (Index c = 0; c < outputs(); ++c) {
+    const double own = gamma_[at(c)] + epsilon_[at(c)] * total_weight_;
+    algebra::axpy(epsilon_[at(c)], g_sum_.column(c), solved.column(1 + c));
+    algebra::axpy(-right(c, 0) / own, solved.column(1 + c), solved.column(0));
+    algebra::rank_one(-1.0 / own, solved.column(1 + c), factor.view());
+  }
+  Matrix shifted;
+  if (!gaussian()) shifted = factor;
+  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
+  log_det_e_ = algebra::cholesky_log_det(factor.view());
+  if (!std::isfinite(log_det_e_)) return false;
+  algebra::solve_from_inverse_factor(factor.view(), solved.view());
+  std::ranges::copy(algebra::inverse_diagonal(factor.view()), be_variance_.begin() + outputs());
+  update_be_moments(solved);
+  if (gaussian()) {
+    algebra::inverse_from_factor(factor.view());
+    core_ = std::make_shared<const Matrix>(std::move(factor));
+    return true;
+  }
+  add_to_diagonal(1.0 / upsilon_.front(), shifted);
+  if (!invert(shifted, log_det_core_)) return false;
+  core_ = std::make_shared<const Matrix>(std::move(shifted));
   return true;
+}
+
+// Means and the bias parts of Σ(b,e) from Σ(e)r, r the right side of e with the biases eliminated, and Σ(e)B.
+void BemklFactors::update_be_moments(const Matrix& solved) {
+  std::ranges::copy(solved.column(0), be_.begin() + outputs());
+  log_det_be_ = log_det_e_;
+  // tr(Σ(e) Σ_c E[G_cᵀG_c]) where Σ(e)⁻¹ = diag E[ω] + that − Σ_c B_cB_cᵀ/c_c.
+  weights_trace_ = static_cast<double>(kernels());
+  for (Index m = 0; m < kernels(); ++m) weights_trace_ -= omega_[at(m)] * be_variance_[at(outputs() + m)];
+  for (Index c = 0; c < outputs(); ++c) {
+    const double epsilon = epsilon_[at(c)];
+    const double own = gamma_[at(c)] + epsilon * total_weight_;
+    const double sum = epsilon * algebra::dot(root_, f_.column(c));
+    be_[at(c)] = (sum - epsilon * algebra::dot(g_sum_.column(c), e())) / own;
+    log_det_be_ -= std::log(own);
+    for (Index m = 0; m < kernels(); ++m) cross_(m, c) = -solved(m, 1 + c) / own;
+    for (Index d = 0; d < outputs(); ++d)
+      bias_covariance_(d, c) = -epsilon_[at(d)] * algebra::dot(g_sum_.column(d), cross_.column(c)) /
+                               (gamma_[at(d)] + epsilon_[at(d)] * total_weight_);
+    weights_trace_ += own * bias_covariance_(c, c);
+    bias_covariance_(c, c) += 1.0 / own;
+    be_variance_[at(c)] = bias_covariance_(c, c);
+  }
+  weights_trace_known_ = !gaussian();
 }
 
 // Coordinate after coordinate, each at its optimum given the others: biases are normal, weights normal cut off
 // at 0. Truncating the joint's marginals instead would not raise the bound.
 void BemklFactors::update_be_non_negative() {
-  const Matrix precision = be_precision();
-  const Vector right = be_right();
+  const Matrix precision = e_precision_given_b();
+  const Matrix right = be_right();
   e_location_.resize(omega_.size());
   e_precision_.resize(omega_.size());
-  std::ranges::fill(be_covariance_.values(), 0.0);
   log_det_be_ = 0.0;
-  for (Index k = 0; k < precision.rows(); ++k) {
-    const double own = precision(k, k);
-    const double location = be_[at(k)] + (right[at(k)] - algebra::dot(precision.column(k), be_)) / own;
-    be_[at(k)] = location;
-    be_covariance_(k, k) = 1.0 / own;
-    if (k < outputs()) {
-      log_det_be_ -= std::log(own);
-      continue;
-    }
+  for (Index c = 0; c < outputs(); ++c) {
+    const double epsilon = epsilon_[at(c)];
+    const double own = gamma_[at(c)] + epsilon * total_weight_;
+    be_[at(c)] = (right(c, 0) - epsilon * algebra::dot(g_sum_.column(c), e())) / own;
+    be_variance_[at(c)] = bias_covariance_(c, c) = 1.0 / own;
+    log_det_be_ -= std::log(own);
+  }
+  const auto e = std::span(be_).subspan(at(outputs()));
+  for (Index m = 0; m < kernels(); ++m) {
+    const double own = precision(m, m);
+    double pull = right(outputs() + m, 0) - algebra::dot(precision.column(m), e);
+    for (Index c = 0; c < outputs(); ++c) pull -= epsilon_[at(c)] * g_sum_(m, c) * be_[at(c)];
+    const double location = e[at(m)] + pull / own;
     const double deviation = 1.0 / std::sqrt(own);
-    be_[at(k)] = deviation * solvers::truncated_excess(location / deviation);
-    be_covariance_(k, k) *= solvers::truncated_variance(location / deviation);
-    e_location_[at(k - outputs())] = location;
-    e_precision_[at(k - outputs())] = own;
+    e[at(m)] = deviation * solvers::truncated_excess(location / deviation);
+    be_variance_[at(outputs() + m)] = solvers::truncated_variance(location / deviation) / own;
+    e_location_[at(m)] = location;
+    e_precision_[at(m)] = own;
   }
 }
 
@@ -508,21 +640,19 @@ double BemklFactors::bound_of_intermediate() const {
 // Σ_i (log Z_i + E f_i (m_i − μ_i) + ½ μ_i²) − ½ E‖G e + b 1‖², μ_i the location at q(f)'s last update.
 // Regression: ε and E[log p(y | b, e, G)].
 double BemklFactors::bound_of_outputs() const {
-  const Matrix ee = second_moment_e();
   const double shape = hyper_.epsilon.shape + 0.5 * total_weight_;
-  double sum = gaussian() ? 0.0 : log_mass_;
+  double sum = gaussian() ? 0.0 : log_mass_ - 0.5 * (mean_square(0) + weights_trace());
   for (Index c = 0; c < outputs(); ++c) {
     if (gaussian()) {
       const double epsilon = epsilon_[at(c)];
       sum += bound_of_gamma(hyper_.epsilon, shape, epsilon) +
-             0.5 * total_weight_ * (log_mean(shape, epsilon) - kLog2Pi) -
-             0.5 * epsilon * target_residual(c, ee);
+             0.5 * total_weight_ * (log_mean(shape, epsilon) - kLog2Pi) - 0.5 * epsilon * target_residual(c);
       continue;
     }
     const Vector means = output_means(c);
     const auto location = f_location_.column(c);
     sum += algebra::dot(f_.column(c), means) - algebra::dot(f_.column(c), location) +
-           0.5 * algebra::dot(location, location) - 0.5 * output_square(c, ee);
+           0.5 * algebra::dot(location, location) - 0.5 * bias_square(c);
     sum += 0.5 * (present_count_ - total_weight_) * kLog2Pi - 0.5 * log_weight_;
   }
   return sum;
@@ -563,30 +693,29 @@ bool BemklFactors::switch_off_samples() {
 }
 
 Vector BemklFactors::state() const {
-  Vector state(a_.values().begin(), a_.values().end());
-  state.reserve(state.size() + f_.values().size() + be_covariance_.values().size() + 2 * be_.size());
+  Vector state;
+  const auto add = [&](std::span<const double> values) {
+    state.insert(state.end(), values.begin(), values.end());
+  };
   const auto add_logs = [&](std::span<const double> values) {
     for (double value : values) state.push_back(value > 0.0 ? std::log(value) : 0.0);  // 0: an absent sample
   };
+  add(a_.values());
   add_logs(a_variance_.values());
-  state.insert(state.end(), be_.begin(), be_.end());
+  add(be_);
+  add_logs(be_variance_);
+  add(cross_.values());
   if (gaussian()) {
     add_logs(upsilon_);
     add_logs(epsilon_);
     add_logs(trace_a_);
   } else {
-    state.insert(state.end(), f_.values().begin(), f_.values().end());
+    add(f_.values());
   }
-  state.insert(state.end(), be_covariance_.values().begin(), be_covariance_.values().end());
   return state;
 }
 
-Index BemklFactors::state_means() const {
-  const Index last = gaussian() ? 3 * outputs() : f_.size();
-  return 2 * a_.size() + static_cast<Index>(be_.size()) + last;
-}
-
-bool BemklFactors::set_state(const Vector& state) {
+bool BemklFactors::set_state(const Vector& state, const BemklFactors& core_of) {
   if (!std::ranges::all_of(state, [](double value) { return std::isfinite(value); })) return false;
   auto next = state.begin();
   const auto take = [&](std::span<double> values, bool logs) {
@@ -598,6 +727,8 @@ bool BemklFactors::set_state(const Vector& state) {
   take(a_.values(), false);
   take(a_variance_.values(), true);
   take(be_, false);
+  take(be_variance_, true);
+  take(cross_.values(), false);
   if (gaussian()) {
     take(upsilon_, true);
     take(epsilon_, true);
@@ -605,10 +736,10 @@ bool BemklFactors::set_state(const Vector& state) {
   } else {
     take(f_.values(), false);
   }
-  take(be_covariance_.values(), false);
-  for (Index k = 0; k < be_covariance_.rows(); ++k) {
-    if (!(be_covariance_(k, k) > 0.0)) return false;
-  }
+  core_ = core_of.core_;
+  log_det_core_ = core_of.log_det_core_;
+  log_det_e_ = core_of.log_det_e_;
+  weights_trace_known_ = false;
   apply_a();
   return true;
 }

@@ -17,8 +17,15 @@
 //   μ(a), Σ(a)   a, a_variance (its diagonal: all that the loop needs)
 //   G            intermediate, (N·P) × M: output c's column read as N × P (the paper's G is P × N)
 //   Σ(g)         g_covariance, one P × P matrix for all samples; one for all outputs where they have the same
-//   υ, ε (b, e)       be, be_covariance; the M biases come first f            f, and f_location = the mean of
-//   the normal before truncation at the last update of q(f)
+//                υ, ε
+//   μ(b,e)       be; the M biases come first
+//   Σ(b,e)       be_variance (diagonal), cross (cov(e, b)), bias_covariance, and core for Σ(e): see below
+//   f            f, and f_location = the mean of the normal before truncation at the last update of q(f)
+//
+// Eliminating the biases, Σ(e) = Ĉ⁻¹. Classification needs of it the diagonal, products with few vectors and
+// the determinant, all from the inverse of Ĉ's Cholesky factor, and Σ(g) = (I/σ_g² + Σ(e) + μμᵀ)⁻¹, which is
+// σ_g²I − σ_g⁴T less a rank-one term with T = (Ĉ + σ_g²I)⁻¹: one inverse serves both. core is T there. In
+// regression υ moves between q(b,e) and q(G), and core is Σ(e) itself.
 //
 // A sample of weight w has p(g_i|a) and p(f_i|…) to the power w. With rows scaled by √w (kernel rows, g_i, f_i,
 // the ones of the bias and the margin) every update below is that of weight 1; only constants of the bound
@@ -86,18 +93,18 @@ class BemklFactors {
   // has been updated (the initial f is no truncated normal).
   [[nodiscard]] double lower_bound() const;
 
-  // With all else fixed and a flat prior on λ_i, the best λ_i is D²/(r² − D) where r² > D and infinite elsewhere, D the
-  // precision of a_i without λ_i and r its linear term. Updates take 1/λ there only as 1/t; this goes at once. False if
-  // there was none to switch off.
+  // With all else fixed and a flat prior on λ_i, the best λ_i is D²/(r² − D) where r² > D and infinite
+  // elsewhere, D the precision of a_i without λ_i and r its linear term. Updates take 1/λ there only as 1/t;
+  // this goes at once. False if there was none to switch off.
   bool switch_off_samples();
 
-  // The same cycle, entered before q(G). It is a function of state(): a, (log) diag Σ(a), (b, e), f or the logs of υ, ε
-  // and tr(SΣ(a)), then Σ_(b,e). The entries before Σ_(b,e) number state_means().
+  // The same cycle, entered before q(G). It is a function of state(), which is a, log diag Σ(a), (b, e), log
+  // diag Σ(b,e), cov(e, b), and f or the logs of υ, ε and tr(SΣ(a)); and of core, which hardly moves Σ(g) (by a
+  // part of 1/N) and which set_state() takes from `core_of` as it is.
   [[nodiscard]] bool iterate_from_intermediate();
   [[nodiscard]] Vector state() const;
-  [[nodiscard]] Index state_means() const;
-  // False if it is no state (not finite, a variance that is not positive).
-  [[nodiscard]] bool set_state(const Vector& state);
+  // False if it is no state (a number that is not finite).
+  [[nodiscard]] bool set_state(const Vector& state, const BemklFactors& core_of);
 
   [[nodiscard]] BemklLikelihood likelihood() const { return problem_.likelihood; }
   [[nodiscard]] Index samples() const { return bank_->rows(); }
@@ -114,7 +121,8 @@ class BemklFactors {
   [[nodiscard]] const Vector& upsilon() const { return upsilon_; }
   [[nodiscard]] const Vector& epsilon() const { return epsilon_; }
   [[nodiscard]] const Vector& be() const { return be_; }
-  [[nodiscard]] const Matrix& be_covariance() const { return be_covariance_; }
+  [[nodiscard]] const Vector& be_variance() const { return be_variance_; }
+  [[nodiscard]] Matrix be_covariance() const;  // Σ(b,e) whole
   // Non-negative weights: the normals N(location, 1/precision) that were cut off at 0.
   [[nodiscard]] const Vector& e_location() const { return e_location_; }
   [[nodiscard]] const Vector& e_precision() const { return e_precision_; }
@@ -127,16 +135,21 @@ class BemklFactors {
   [[nodiscard]] std::span<const double> e() const;
   [[nodiscard]] ConstMatrixView of_output(const Matrix& stacked, Index output) const;  // N × P
   [[nodiscard]] double second_moment_be(Index k) const;
-  [[nodiscard]] Vector cross_moment_eb(Index output) const;                    // E[e b_c]
-  [[nodiscard]] Matrix second_moment_e() const;                                // E[e eᵀ]
-  [[nodiscard]] Vector output_means(Index output) const;                       // μ_eᵀg_i + μ_b
-  [[nodiscard]] double intermediate_residual(Index output) const;              // E‖G_c − [K_p a_c]‖²
-  [[nodiscard]] double output_square(Index output, const Matrix& ee) const;    // E‖G_c e + b_c 1‖²
-  [[nodiscard]] double target_residual(Index output, const Matrix& ee) const;  // E‖y_c − G_c e − b_c 1‖²
+  [[nodiscard]] Vector cross_moment_eb(Index output) const;  // E[e b_c]
+  [[nodiscard]] Matrix e_covariance() const;                 // Σ(e) whole
+  [[nodiscard]] double weights_trace() const;                // tr(Σ(e) Σ_c E[G_cᵀG_c]), classification
+  [[nodiscard]] Vector output_means(Index output) const;     // μ_eᵀg_i + μ_b
+  [[nodiscard]] double intermediate_residual(Index output) const;  // E‖G_c − [K_p a_c]‖²
+  [[nodiscard]] double bias_square(Index output) const;        // the part of E‖G_c e + b_c 1‖² with b_c
+  [[nodiscard]] double mean_square(std::size_t moment) const;  // μ_eᵀ E[GᵀG] μ_e
+  [[nodiscard]] double target_residual(Index output) const;    // E‖y_c − G_c e − b_c 1‖², regression
   [[nodiscard]] bool update_a(Index output, Vector right);
   void apply_a();
-  [[nodiscard]] Matrix be_precision() const;
-  [[nodiscard]] Vector be_right() const;
+  [[nodiscard]] bool update_g_covariance(std::size_t k);
+  void update_moments(std::size_t k);
+  [[nodiscard]] Matrix e_precision_given_b() const;
+  [[nodiscard]] Matrix be_right() const;
+  void update_be_moments(const Matrix& solved);
   void update_be_non_negative();
   void update_f_probit();
   void update_f_multinomial();
@@ -163,12 +176,19 @@ class BemklFactors {
   Matrix intermediate_;
   std::vector<Matrix> g_covariance_;
   Vector log_det_g_;
-  std::vector<Matrix> g_moment_;  // E[Σ_i g_ic g_icᵀ] = G_cᵀG_c + N Σ(g_c)
+  std::vector<Matrix> g_moment_;  // E[Σ_i g_ic g_icᵀ] = G_cᵀG_c + N Σ(g_c); classification: summed over c
   Matrix g_sum_;                  // Σ_i g_ic, P × M
   Vector gamma_, omega_, upsilon_, epsilon_;
   Vector be_;
-  Matrix be_covariance_;
+  Vector be_variance_;
+  Matrix bias_covariance_;              // M × M
+  Matrix cross_;                        // cov(e, b), P × M
+  std::shared_ptr<const Matrix> core_;  // T, or Σ(e) in regression
+  double log_det_core_ = 0.0;
+  double log_det_e_ = 0.0;
   double log_det_be_ = 0.0;
+  double weights_trace_ = 0.0;
+  bool weights_trace_known_ = false;  // g_moment has not changed since q(b,e) was updated
   Vector e_location_, e_precision_;
   Matrix f_, f_location_;
   double log_mass_ = 0.0;  // Σ log Z_i at the last update of q(f)

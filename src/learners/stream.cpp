@@ -56,6 +56,8 @@ class StreamLearner::Impl {
   Matrix segment_scores(const Block& block) const;
   void learn_counts(Block& block);
   void learn_mirror(Block& block);
+  void learn_features(Block& block, const Matrix& features);
+  void learn_feature(std::span<const double> feature, const Matrix& raw, std::span<const double> change);
   void settle(const Block& block);
   void keep_budget();
   void update();
@@ -184,6 +186,58 @@ void StreamLearner::Impl::learn_mirror(Block& block) {
   }
 }
 
+// With finite features every kernel has its own sum θ_mf of the features of violating samples; raw_fm =
+// θ_mfᵀφ_f(x).
+void StreamLearner::Impl::learn_features(Block& block, const Matrix& features) {
+  const Index p = state_.store->kernels();
+  const Index count = state_.map->count();
+  const learners::UfoMirror mirror(state_.options.lambda, state_.options.alpha, p);
+  Vector mirrored(at(p));
+  Vector g(at(state_.outputs()));
+  Matrix raw(p, state_.outputs());
+  for (Index i = 0; i < std::ssize(block.places); ++i) {
+    const std::span<const double> z = features.column(i);
+    const auto t = static_cast<double>(state_.samples);
+    if (state_.ufo() && state_.samples > 0) mirror.weights(state_.squares.values(), t, mirrored);
+    for (Index k = 0; k < state_.outputs(); ++k) {
+      const double* theta = state_.theta[at(k)].data();
+      g[at(k)] = 0.0;
+      for (Index f = 0; f < p && state_.samples > 0; ++f) {
+        double sum = 0.0;
+        for (Index r = f * count; r < (f + 1) * count; ++r) sum += theta[r] * z[at(r)];
+        raw(f, k) = sum;
+        const Segment* now = state_.ufo() ? nullptr : &state_.segments.back();
+        g[at(k)] += sum * (now == nullptr ? mirrored[at(f)] : now->weights(f, k) * now->scales[at(k)] / t);
+      }
+    }
+    const std::size_t before = block.violations.size();
+    tell(block, g, i);
+    if (block.violations.size() > before) learn_feature(z, raw, block.violations.back().second);
+  }
+  if (!state_.ufo()) return;
+  // From the sums themselves, so that rounding does not add up.
+  const Matrix squares = state_.theta_squares();
+  for (Index f = 0; f < p; ++f) {
+    state_.squares(0, f) = 0.0;
+    for (Index k = 0; k < state_.outputs(); ++k) state_.squares(0, f) += squares(k, f);
+  }
+}
+
+void StreamLearner::Impl::learn_feature(std::span<const double> feature, const Matrix& raw,
+                                        std::span<const double> change) {
+  const Index count = state_.map->count();
+  for (std::size_t k = 0; k < change.size(); ++k) {
+    const double step = change[k];
+    if (step == 0.0) continue;
+    for (std::size_t r = 0; r < feature.size(); ++r) state_.theta[k][r] += step * feature[r];
+    for (Index f = 0; f < raw.rows() && state_.ufo(); ++f) {
+      double own = 0.0;
+      for (Index r = f * count; r < (f + 1) * count; ++r) own += feature[at(r)] * feature[at(r)];
+      state_.squares(0, f) += 2.0 * step * raw(f, static_cast<Index>(k)) + step * step * own;
+    }
+  }
+}
+
 // Violating samples become support vectors, the others are forgotten.
 void StreamLearner::Impl::settle(const Block& block) {
   std::vector<Index> kept = numbers({0, state_.support()});
@@ -266,12 +320,16 @@ Matrix StreamLearner::Impl::norms() {
     return result;
   }
   const Segment& now = state_.segments.back();
-  const Matrix forms = kernels::family_quadratic_forms(
-      state_.store->families(), state_.counts_of({0, state_.support()}, state_.outputs()).view(),
-      state_.store->kernels());
+  Matrix forms;
+  if (!state_.map)
+    forms = kernels::family_quadratic_forms(state_.store->families(),
+                                            state_.counts_of({0, state_.support()}, state_.outputs()).view(),
+                                            state_.store->kernels());
+  const Matrix squares = state_.map ? state_.theta_squares() : Matrix();
   for (Index k = 0; k < result.rows(); ++k) {
     for (Index f = 0; f < result.cols(); ++f)
-      result(k, f) = std::sqrt(std::max(0.0, forms(f, k))) * now.weights(f, k) * now.scales[at(k)] / t;
+      result(k, f) = std::sqrt(std::max(0.0, state_.map ? squares(k, f) : forms(f, k))) * now.weights(f, k) *
+                     now.scales[at(k)] / t;
   }
   return result;
 }
@@ -302,7 +360,7 @@ void StreamLearner::Impl::learn_part(const Dataset& data, const std::vector<std:
   for (Index i = part.begin; i < part.end; ++i) {
     for (std::size_t d = 0; d < sample.size(); ++d) sample[d] = data.features(i, static_cast<Index>(d));
     block.places.push_back(state_.store->size());
-    state_.store->append(sample);
+    if (!state_.map) state_.store->append(sample);
     const std::string& label = labels[at(i)];
     block.codes.push_back(
         label.empty() ? -1
@@ -311,12 +369,14 @@ void StreamLearner::Impl::learn_part(const Dataset& data, const std::vector<std:
   const Index before = state_.samples;
   if (state_.outputs() == 0) {
     for (Index i = 0; i < part.size(); ++i) tell(block, {}, i);
+  } else if (state_.map) {
+    learn_features(block, features_of(*state_.map, state_.recipe.terms, data.features, part));
   } else if (dao) {
     learn_counts(block);
   } else {
     learn_mirror(block);
   }
-  settle(block);
+  if (!state_.map) settle(block);
   if (dao && state_.samples > before && state_.samples % state_.options.dt_update == 0) update();
 }
 
@@ -361,6 +421,9 @@ Index StreamLearner::lines() const {
 }
 const std::vector<std::string>& StreamLearner::classes() const {
   return impl_->state().classes;
+}
+FeatureError StreamLearner::approximation_error() const {
+  return impl_->state().map_error;
 }
 Model StreamLearner::model() const {
   return impl_->state().model();

@@ -28,6 +28,11 @@ void check(const StreamOptions& o) {
   require(o.kappa > 0.0 && o.theta > 0.0 && o.sigma > 0.0, "kappa, theta and sigma must be > 0");
   require(o.lambda > 0.0 && o.alpha >= 0.0, "lambda must be > 0 and alpha >= 0");
   require(!o.literal || o.method == "mkl-dao", "only mkl-dao has a literal form");
+  require(o.approx == "none" || o.approx == "rff" || o.approx == "nystroem",
+          "approx must be none, rff or nystroem");
+  require(o.features >= 1, "there must be at least one feature per kernel");
+  require(o.approx == "none" || (!o.literal && o.budget == 0),
+          "with finite features there are no support vectors; leave literal and budget out");
   require(!o.literal || o.budget == 0, "the literal form keeps every support vector; leave the budget out");
 }
 
@@ -86,6 +91,7 @@ StreamState::StreamState(Recipe given, const StreamOptions& asked, std::uint64_t
       draws(seed) {
   check(options);
   store = std::make_unique<kernels::SampleStore>(recipe.terms, recipe.basis.features.cols());
+  if (options.approx != "none") fit_map(seed);
   recipe.basis = without_samples(recipe.basis);
   if (ufo()) {
     squares = Matrix(1, store->kernels());
@@ -94,6 +100,29 @@ StreamState::StreamState(Recipe given, const StreamOptions& asked, std::uint64_t
     augmentation.draw_strengths(draws);
     penalty_samples = static_cast<double>(options.dt_update);
   }
+}
+
+void StreamState::fit_map(std::uint64_t seed) {
+  const auto kind = options.approx == "rff" ? FeatureMap::Kind::rff : FeatureMap::Kind::nystroem;
+  map = fit_feature_map(kind, recipe.terms, recipe.basis.features, options.features, seed);
+  // Enough pairs to see the error, few enough to cost nothing.
+  constexpr Index kPairsOf = 100;
+  const Index n = std::min(kPairsOf, recipe.basis.features.rows());
+  Matrix some(n, recipe.basis.features.cols());
+  for (Index d = 0; d < some.cols(); ++d)
+    std::copy_n(recipe.basis.features.column(d).begin(), n, some.column(d).begin());
+  map_error = feature_error(*map, recipe.terms, some);
+}
+
+Matrix StreamState::theta_squares() const {
+  Matrix result(outputs(), store->kernels());
+  for (Index k = 0; k < outputs(); ++k) {
+    for (Index f = 0; f < store->kernels(); ++f) {
+      const auto own = std::span(theta[at(k)]).subspan(at(f * map->count()), at(map->count()));
+      for (const double value : own) result(k, f) += value * value;
+    }
+  }
+  return result;
 }
 
 Range StreamState::range_of(std::size_t segment) const {
@@ -132,6 +161,7 @@ void StreamState::add_class(const std::string& name) {
   classes.push_back(name);
   // Two classes have opposite counts; a later class begins with none.
   counts.emplace_back(at(support()), 0.0);
+  if (map) theta.emplace_back(at(store->kernels() * map->count()), 0.0);
   const auto grow = [&](const Matrix& old, double value) {
     Matrix larger(outputs(), store->kernels(), value);
     for (Index f = 0; f < old.cols(); ++f) std::ranges::copy(old.column(f), larger.column(f).begin());
@@ -239,7 +269,27 @@ Model StreamState::model() const {
     write_classes(model);
   }
   model.stream = part();
+  if (map) model.features = feature_part(scores);
   return model;
+}
+
+// What multiplies the features: θ by each kernel's weight over t.
+FeaturePart StreamState::feature_part(Index scores) const {
+  const Index count = map->count();
+  const Index p = store->kernels();
+  const auto t = static_cast<double>(std::max<Index>(1, samples));
+  Vector mirrored(at(p));
+  if (ufo()) UfoMirror(options.lambda, options.alpha, p).weights(squares.values(), t, mirrored);
+  const auto weight = [&](Index f, Index k) {
+    return ufo() ? mirrored[at(f)] : segments.back().weights(f, k) * segments.back().scales[at(k)] / t;
+  };
+  FeaturePart part{*map, Matrix(p * count, scores)};
+  for (Index row = 0; row < part.weights.rows(); ++row) {
+    const auto of_class = [&](Index k) { return weight(row / count, k) * theta[at(k)][at(row)]; };
+    if (scores == 1) part.weights(row, 0) = of_class(1) - of_class(0);
+    for (Index k = 0; k < scores && scores > 1; ++k) part.weights(row, k) = of_class(k);
+  }
+  return part;
 }
 
 StreamPart StreamState::part() const {
@@ -251,6 +301,10 @@ StreamPart StreamState::part() const {
   part.counts = counts_of({0, support()}, outputs());
   part.squares = squares;
   part.inverse_lambda = augmentation.inverse_lambda;
+  if (map) {
+    part.theta = Matrix(store->kernels() * map->count(), outputs());
+    for (Index k = 0; k < outputs(); ++k) std::ranges::copy(theta[at(k)], part.theta.column(k).begin());
+  }
   part.segments = Matrix(std::ssize(segments), 2);
   Index rows = 0;
   for (std::size_t s = 0; s < segments.size(); ++s) {
@@ -278,6 +332,17 @@ StreamState::StreamState(const Model& checkpoint)
   restore_numbers(*checkpoint.stream);
   restore_support(*checkpoint.stream, checkpoint);
   restore_segments(*checkpoint.stream);
+  restore_map(checkpoint);
+}
+
+void StreamState::restore_map(const Model& checkpoint) {
+  if (!checkpoint.features) return;
+  map = checkpoint.features->map;
+  options.approx = map->kind == FeatureMap::Kind::rff ? "rff" : "nystroem";
+  options.features = map->count();
+  const Matrix& sums = checkpoint.stream->theta;
+  require(sums.rows() == store->kernels() * map->count() && sums.cols() == outputs());
+  for (Index k = 0; k < outputs(); ++k) theta.emplace_back(sums.column(k).begin(), sums.column(k).end());
 }
 
 void StreamState::restore_numbers(const StreamPart& part) {
@@ -324,8 +389,7 @@ void StreamState::restore_support(const StreamPart& part, const Model& checkpoin
     for (Index j = 0; j < n; ++j) counts.back()[at(j)] = part.counts(j, k);
   }
   squares = part.squares;
-  if (ufo() || options.literal)
-    require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
+  if (ufo() || options.literal) require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
   require(part.inverse_lambda.rows() == outputs() && part.inverse_lambda.cols() == kernels && booked <= n);
   augmentation.inverse_lambda = part.inverse_lambda;
 }

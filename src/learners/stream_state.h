@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct StreamState {
   // A segment from now on, with the present penalties; the last one goes if it has no support vectors.
   void begin_segment();
   void add_class(const std::string& name);
+  // ‖θ_mf‖², M × P.
+  [[nodiscard]] Matrix theta_squares() const;
   [[nodiscard]] Range range_of(std::size_t segment) const;
   [[nodiscard]] Model model() const;
 
@@ -47,9 +50,12 @@ struct StreamState {
   std::vector<Segment> segments;
   Augmentation augmentation;
   solvers::Draws draws;
-  double penalty_samples = 1.0;  // n of γ = (α + β²/λ)/n
-  Matrix squares;                // literal: t²‖w_mf‖², M × P; UFO-MKL: ‖θ_f‖², 1 × P
-  Index booked = 0;              // literal: support vectors that `squares` knows
+  double penalty_samples = 1.0;   // n of γ = (α + β²/λ)/n
+  Matrix squares;                 // literal: t²‖w_mf‖², M × P; UFO-MKL: ‖θ_f‖², 1 × P
+  std::optional<FeatureMap> map;  // finite features in the place of support vectors
+  FeatureError map_error;
+  std::vector<Vector> theta;  // with them: per class, the sum of the features of violating samples
+  Index booked = 0;           // literal: support vectors that `squares` knows
   Index samples = 0;
   Index right = 0;
   Index lines = 0;
@@ -57,6 +63,9 @@ struct StreamState {
  private:
   void write_binary(Model& model) const;
   void write_classes(Model& model) const;
+  void fit_map(std::uint64_t seed);
+  [[nodiscard]] FeaturePart feature_part(Index scores) const;
+  void restore_map(const Model& checkpoint);
   [[nodiscard]] StreamPart part() const;
   void restore_numbers(const StreamPart& part);
   void restore_support(const StreamPart& part, const Model& checkpoint);

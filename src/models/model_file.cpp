@@ -242,12 +242,13 @@ StochasticPart load_stochastic(const json& document, data::TensorReader& tensors
 // The matrices of a stream's state by name.
 template <typename Part>
 auto stream_matrices(Part& part) {
-  return std::array<std::pair<const char*, decltype(&part.counts)>, 5>{
+  return std::array<std::pair<const char*, decltype(&part.counts)>, 6>{
       {{"stream.counts", &part.counts},
        {"stream.squares", &part.squares},
        {"stream.inverse_lambda", &part.inverse_lambda},
        {"stream.segments", &part.segments},
-       {"stream.weights", &part.weights}}};
+       {"stream.weights", &part.weights},
+       {"stream.theta", &part.theta}}};
 }
 
 json save_stream(const StreamPart& part, data::SectionList& sections) {
@@ -263,6 +264,32 @@ StreamPart load_stream(const json& document, data::TensorReader& tensors) {
   part.numbers = tensors.vector("stream");
   for (const auto& [name, matrix] : stream_matrices(part))
     if (tensors.has(name)) *matrix = tensors.matrix(name);
+  return part;
+}
+
+json save_features(const FeaturePart& part, data::SectionList& sections) {
+  sections.matrix("features.basis", part.map.basis);
+  sections.matrix("features.weights", part.weights);
+  if (part.map.kind == FeatureMap::Kind::rff) {
+    sections.vector("features.phases", part.map.phases);
+  } else {
+    sections.matrix("features.whitening", part.map.whitening);
+  }
+  return {{"nystroem", part.map.kind == FeatureMap::Kind::nystroem}};
+}
+
+FeaturePart load_features(const json& document, data::TensorReader& tensors) {
+  Fields fields(document, tensors.container().source(), "the features");
+  FeaturePart part;
+  part.map.kind = fields.flag("nystroem") ? FeatureMap::Kind::nystroem : FeatureMap::Kind::rff;
+  part.map.basis = tensors.matrix("features.basis");
+  part.weights = tensors.matrix("features.weights");
+  if (part.map.kind == FeatureMap::Kind::rff) {
+    part.map.phases = tensors.vector("features.phases");
+  } else {
+    part.map.whitening = tensors.matrix("features.whitening");
+  }
+  fields.finish();
   return part;
 }
 
@@ -287,6 +314,7 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   if (model.mcmkl) document["mcmkl"] = save_mcmkl(*model.mcmkl, sections);
   if (model.stochastic) document["stochastic"] = save_stochastic(*model.stochastic, sections);
   if (model.stream) document["stream"] = save_stream(*model.stream, sections);
+  if (model.features) document["features"] = save_features(*model.features, sections);
   if (model.recipe) document["recipe"] = kernels::save_recipe(*model.recipe, sections);
   sections.text("document", document.dump());
 
@@ -414,6 +442,20 @@ std::string stochastic_trouble(const StochasticPart& part, Index samples, Index 
   return {};
 }
 
+std::string features_trouble(const FeaturePart& part, const Model& model, Index kernels, Index outputs) {
+  const Index count = part.map.count();
+  if (!model.recipe) return "it has features but no recipe that makes them";
+  if (count < 1 || part.map.basis.cols() != model.recipe->basis.features.cols())
+    return "the basis of its features has the wrong shape";
+  if (!is_shape(part.weights, kernels * count, outputs))
+    return "the weights of its features have the wrong shape";
+  const bool rff = part.map.kind == FeatureMap::Kind::rff;
+  if (rff && static_cast<Index>(part.map.phases.size()) != count)
+    return "there is not one phase for each feature";
+  if (!rff && !is_shape(part.map.whitening, kernels * count, count)) return "its whitening has the wrong shape";
+  return {};
+}
+
 }  // namespace
 
 std::string model_trouble(const Model& model) {
@@ -432,6 +474,7 @@ std::string model_trouble(const Model& model) {
   if (trouble.empty() && model.mcmkl) trouble = mcmkl_trouble(*model.mcmkl, model);
   if (trouble.empty() && model.stochastic)
     trouble = stochastic_trouble(*model.stochastic, samples, kernels, outputs);
+  if (trouble.empty() && model.features) trouble = features_trouble(*model.features, model, kernels, outputs);
   if (trouble.empty() && model.recipe) {
     if (static_cast<Index>(model.recipe->terms.size()) != kernels)
       return "recipe and model have different kernels";
@@ -479,6 +522,7 @@ Model read_model(const data::Container& container) {
   if (const json* stochastic = fields.find("stochastic"))
     model.stochastic = load_stochastic(*stochastic, tensors);
   if (const json* stream = fields.find("stream")) model.stream = load_stream(*stream, tensors);
+  if (const json* features = fields.find("features")) model.features = load_features(*features, tensors);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   fields.finish();
   tensors.finish();

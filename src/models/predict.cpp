@@ -159,6 +159,9 @@ void append(Predictions& all, const Predictions& part, Range rows, Index total) 
 
 Predictions predict(const Model& model, const KernelBank& bank, const PredictOptions& options,
                     const Context& context) {
+  if (model.features)
+    throw InvalidArgument(
+        "the model has finite features in the place of training samples; give it samples, not kernels");
   check_bank(model, bank);
   const algebra::ThreadScope threads(context);
   const Index outputs_count = model.coefficients.cols();
@@ -276,6 +279,48 @@ void expand_contributions(Predictions& predictions, const std::vector<Index>& ke
 Predictions predict_all(const Model& model, const Dataset& samples, const PredictOptions& options,
                         const Context& context);
 
+// Scores and contributions of some samples from their finite features.
+Predictions features_scores(const Model& model, const Matrix& features, const PredictOptions& options) {
+  const FeaturePart& part = *model.features;
+  const Index outputs = part.weights.cols();
+  const Index count = part.map.count();
+  const auto kernels = static_cast<Index>(model.kernel_names.size());
+  Predictions result;
+  result.scores = Matrix(features.cols(), outputs);
+  for (Index k = 0; k < outputs; ++k)
+    std::ranges::fill(result.scores.column(k), model.bias[static_cast<std::size_t>(k)]);
+  algebra::gemm(Op::transpose, Op::none, 1.0, features.view(), part.weights.view(), 1.0, result.scores.view());
+  for (Index k = 0; k < outputs && options.contributions; ++k) {
+    Matrix own(features.cols(), kernels);
+    for (Index p = 0; p < kernels; ++p) {
+      const ConstMatrixView z{features.data() + p * count, count, features.cols(), features.rows()};
+      const auto weights =
+          part.weights.column(k).subspan(static_cast<std::size_t>(p * count), static_cast<std::size_t>(count));
+      algebra::gemv(Op::transpose, 1.0, z, weights, 0.0, own.column(p));
+    }
+    result.contributions.push_back(std::move(own));
+  }
+  result.codes = codes_of(result.scores);
+  return result;
+}
+
+Predictions predict_features(const Model& model, const Dataset& samples, const PredictOptions& options,
+                             const Context& context) {
+  constexpr Index kRows = 256;
+  const algebra::ThreadScope threads(context);
+  const Dataset data = model.recipe->preprocessing.apply(samples);
+  Predictions result;
+  ProgressMeter meter(context, "predict");
+  for (Index start = 0; start < data.samples; start += kRows) {
+    const Range rows{start, std::min(data.samples, start + kRows)};
+    const Matrix features = features_of(model.features->map, model.recipe->terms, data.features, rows);
+    append(result, features_scores(model, features, options), rows, data.samples);
+    if (meter.step(rows.end, data.samples, std::numeric_limits<double>::quiet_NaN()))
+      throw Interrupted("stopped while samples were being predicted");
+  }
+  return result;
+}
+
 }  // namespace
 
 Predictions predict(const Model& model, const Dataset& samples, const PredictOptions& options,
@@ -284,6 +329,7 @@ Predictions predict(const Model& model, const Dataset& samples, const PredictOpt
     throw InvalidArgument(
         "the model has no recipe for raw samples: it was trained on kernels; give kernels of the new samples");
   }
+  if (model.features) return predict_features(model, samples, options, context);
   const Needs needed = needs(model);
   const bool everything = needed.kernels.size() == model.kernel_names.size() &&
                           static_cast<Index>(needed.samples.size()) == model.coefficients.rows();

@@ -51,7 +51,8 @@ def test_predictions_go_to_standard_output(kloom):
 
 def test_resumes_to_the_same_bits(kloom, tmp_path):
     lines = svmlight(samples(4096)).splitlines(keepends=True)
-    for extra in ([], ["--literal"], ["--method", "ufo-mkl"], ["--budget", "100"]):
+    for extra in ([], ["--literal"], ["--method", "ufo-mkl"], ["--budget", "100"], ["--approx", "rff"],
+                  ["--approx", "nystroem", "--method", "ufo-mkl"]):
         kloom("stream", *KERNELS, *extra, "-o", "whole.kloom", input="".join(lines).encode())
         kloom("stream", *KERNELS, *extra, "-o", "part.kloom", "--format", "svmlight", input="".join(lines[:2048]).encode())
         kloom("stream", *KERNELS, *extra, "-o", "part.kloom", "--resume", input="".join(lines[2048:]).encode())
@@ -112,3 +113,17 @@ def test_refuses_with_a_sentence(kloom):
     kloom("stream", *KERNELS, "--resume", "-o", "none.kloom", code=MISTAKE, input=b"a 1:1\n")
     assert "several columns" in kloom("stream", *KERNELS, code=MISTAKE, input=b"x,y,label\n1,2,a\n").sentence()
     assert "target" in kloom("stream", *KERNELS, code=MISTAKE, input=b"x,z\n1,2\n").sentence()
+
+
+def test_finite_features_keep_no_samples_and_say_their_error(kloom, tmp_path):
+    rows = samples(4000)
+    for kind in ("rff", "nystroem"):
+        result = kloom("stream", *KERNELS, "--approx", kind, "--features", 64, "-o", "state.kloom", input=svmlight(rows).encode())
+        assert "64 features per kernel" in result.err and "off by" in result.err
+        (tmp_path / "new.csv").write_text(csv(samples(500, seed=2)).replace("p,q,r", "1,2,3"))
+        out = kloom("predict", "state.kloom", "new.csv").err
+        accuracy = float([line for line in out.splitlines() if line.split()[:1] == ["accuracy"]][0].split()[1])
+        assert accuracy > 0.85   # chance is about 0.6
+    kloom("stream", *KERNELS, "--approx", "rff", "--budget", 10, input=svmlight(rows).encode(), code=MISTAKE)
+    kloom("stream", "--kernels", "laplacian(gamma=1)", "--approx", "rff", input=svmlight(rows).encode(), code=MISTAKE)
+    kloom("stream", *KERNELS, "--approx", "nystroem", "--features", 2000, "--warm-up", 1024, input=svmlight(rows).encode(), code=MISTAKE)

@@ -257,6 +257,25 @@ def test_bank_files(kloom, table, tmp_path):
     assert "kernel bank" in kloom("info", "bank.kloom").out
 
 
+def test_training_from_a_bank_is_training_from_its_data(kloom, table):
+    kloom("kernels", "build", "data.csv", "--kernels", KERNELS, "-o", "bank.kloom")
+    common = ("--method", "bemkl", "--iterations", 20, "--bank", "dense", "--json")
+    from_bank = kloom("train", "data.csv", "--kernel-file", "bank.kloom", "--kernels", "precomputed", "--normalise", "none", "-o",
+                      "a.kloom", *common).json()["report"]
+    from_data = kloom("train", "data.csv", "--kernels", KERNELS, "-o", "b.kloom", *common).json()["report"]
+    assert from_bank["kernels"] == from_data["kernels"] == 7
+    # The same numbers go in; only the order of sums over kernels may differ.
+    assert from_bank["objective"] == pytest.approx(from_data["objective"], rel=1e-10)
+
+
+def test_a_damaged_bank_is_refused(kloom, table):
+    kloom("kernels", "build", "data.csv", "--kernels", KERNELS, "-o", "bank.kloom")
+    whole = (table.parent / "bank.kloom").read_bytes()
+    for damaged in (whole[:-9], whole[:len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 1]) + whole[len(whole) // 2 + 1:]):
+        (table.parent / "damaged.kloom").write_bytes(damaged)
+        assert "damaged" in kloom("train", "data.csv", "--kernel-file", "damaged.kloom", code=FAILED).err
+
+
 def test_info_of_model_and_data(kloom, model):
     text = kloom("info", "model.kloom").out
     for words in ("model of bemkl", "positive class 'sick'", "target 'label'", "40 training samples", "rbf"):

@@ -15,7 +15,7 @@
 namespace kloom::fuzz {
 
 inline std::string bank_with_document(std::string_view document) {
-  data::ContainerPlan plan{std::string(kernels::bank_format), std::string(kernels::bank_version)};
+  data::ContainerPlan plan{std::string(data::bank_format), std::string(data::bank_version)};
   plan.add("kernels", data::Dtype::f64, {2, 3, 3});
   std::string bytes(plan.data_bytes(), '\0');
   plan.add("document", data::Dtype::u8, {static_cast<Index>(document.size())});
@@ -29,7 +29,7 @@ inline bool read_bank_input(std::string_view input) {
   const bool document = input.starts_with('D');
   try {
     const auto bank = kernels::read_bank(open_container(
-        document ? bank_with_document(input.substr(1)) : as_container(input), kernels::bank_format));
+        document ? bank_with_document(input.substr(1)) : as_container(input), data::bank_format));
     Vector row(static_cast<std::size_t>(bank->cols()));
     double sum = 0.0;
     for (Index p = 0; p < bank->kernels(); ++p)

@@ -88,9 +88,14 @@ TEST(Blas, CholeskySolvesAndInverts) {
     // A x = 1 again; the condition number here is below 1e4.
     const Matrix ones = product(a, false, x, false);
     expect_near(ones, Matrix(n, 1, 1.0), 1e4 * tolerance(n));
-    Matrix lower = l;
-    invert_lower(lower.view());
-    const Matrix inverse = inverse_from_lower(lower.view());
+    Matrix lower = a;
+    ASSERT_EQ(cholesky_inverse_factor(lower.view()), 0);
+    Matrix again(n, 1, 1.0);
+    solve_from_inverse_factor(lower.view(), again.view());
+    expect_near(again, x, 1e4 * tolerance(n));
+    EXPECT_NEAR(cholesky_log_det(lower.view()), -cholesky_log_det(l.view()), 1e2 * tolerance(n));
+    Matrix inverse = lower;
+    inverse_from_factor(inverse.view());
     Matrix identity(n, n);
     for (Index i = 0; i < n; ++i) identity(i, i) = 1.0;
     expect_near(product(a, false, inverse, false), identity, 1e4 * tolerance(n));
@@ -108,6 +113,10 @@ TEST(Blas, CholeskyNamesTheMinorThatIsNotPositive) {
   Matrix a = positive_definite(5, 8);
   a(2, 2) = -1.0;
   EXPECT_EQ(cholesky(a.view()), 3);
+  // In the second half of the recursion as well.
+  Matrix large = positive_definite(150, 8);
+  large(140, 140) = -1.0;
+  EXPECT_EQ(cholesky_inverse_factor(large.view()), 141);
 }
 
 TEST(Blas, EigenvaluesAndVectors) {

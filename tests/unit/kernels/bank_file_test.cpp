@@ -123,7 +123,7 @@ TEST(BankFile, OnlyTheDamagedKernelIsRefused) {
 std::string refusal(const std::string& document, data::Dtype dtype, std::vector<Index> shape) {
   const TemporaryFolder folder;
   const std::string path = folder.file("b.kloom");
-  data::ContainerPlan plan{std::string(kernels::bank_format), "1"};
+  data::ContainerPlan plan{std::string(data::bank_format), "1"};
   plan.add("kernels", dtype, std::move(shape));
   const std::size_t bytes = plan.data_bytes();
   plan.add("document", data::Dtype::u8, {static_cast<Index>(document.size())});

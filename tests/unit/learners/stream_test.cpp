@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "kloom/error.h"
 #include "learners/ufomkl.h"
@@ -351,6 +352,71 @@ TEST(Stream, ALateClassIsLearnedFromThenOn) {
       found += p.codes[i] == 2 ? 1 : 0;
     }
     EXPECT_GE(found, there / 2);
+  }
+}
+
+// Nyström features of as many landmarks as there are different samples are the kernels themselves, so the
+// stream learns the same, answer by answer.
+TEST(Stream, FeaturesOfAllSamplesAreTheKernels) {
+  Dataset few = stream_data(40, 3, 5);
+  Dataset data;
+  data.samples = 400;
+  data.features = Matrix(400, 3);
+  data.feature_info = few.feature_info;
+  for (Index i = 0; i < data.samples; ++i) {
+    for (Index d = 0; d < 3; ++d) data.features(i, d) = few.features(i * 7 % 40, d);
+    data.labels.push_back(few.labels[static_cast<std::size_t>(i * 7 % 40)]);
+  }
+  for (const char* method : {"mkl-dao", "ufo-mkl"}) {
+    SCOPED_TRACE(method);
+    StreamOptions options;
+    options.method = method;
+    options.dt_update = 50;
+    StreamLearner exact(recipe_of(few), options, {});
+    options.approx = "nystroem";
+    options.features = 40;
+    StreamLearner finite(recipe_of(few), options, {});
+    EXPECT_LE(finite.approximation_error().largest, 1e-7);
+    EXPECT_EQ(finite.learn(data), exact.learn(data));
+    EXPECT_EQ(finite.support_vectors(), 0);
+    const Predictions a = predict(exact.model(), few, {}, {});
+    const Predictions b = predict(finite.model(), few, {}, {});
+    // Directions below 1e-10 of the largest eigenvalue are left out: 1e-5 of a kernel value at most.
+    EXPECT_LE(relative_difference(b.scores.values(), a.scores.values()), 1e-4);
+    PredictOptions contributions;
+    contributions.contributions = true;
+    const Predictions parts = predict(finite.model(), few, contributions, {});
+    for (Index k = 0; k < parts.scores.cols(); ++k) {
+      for (Index i = 0; i < few.samples; ++i) {
+        double sum = 0.0;
+        for (Index f = 0; f < parts.contributions[static_cast<std::size_t>(k)].cols(); ++f)
+          sum += parts.contributions[static_cast<std::size_t>(k)](i, f);
+        EXPECT_NEAR(sum, parts.scores(i, k), 1e-9 * (1.0 + std::abs(sum)));
+      }
+    }
+  }
+}
+
+TEST(Stream, RandomFeaturesLearnAndGoOnFromACheckpoint) {
+  const Dataset data = stream_data(3000, 2, 8);
+  for (const char* approx : {"rff", "nystroem"}) {
+    SCOPED_TRACE(approx);
+    StreamOptions options;
+    options.approx = approx;
+    options.features = 64;
+    const Recipe recipe = recipe_of(data, "rbf(gamma=0.01,0.3,2)");
+    StreamLearner whole(recipe, options, {});
+    (void)whole.learn(data);
+    // The noise of the labels leaves about a tenth; chance is a half.
+    EXPECT_GT(static_cast<double>(whole.right()) / 3000.0, 0.8);
+    std::vector<Index> first(1024), rest(3000 - 1024);
+    std::iota(first.begin(), first.end(), Index{0});
+    std::iota(rest.begin(), rest.end(), Index{1024});
+    StreamLearner part(recipe, options, {});
+    (void)part.learn(select_samples(data, first));
+    StreamLearner resumed(part.model(), {});
+    (void)resumed.learn(select_samples(data, rest));
+    EXPECT_EQ(predict(resumed.model(), data, {}, {}).scores, predict(whole.model(), data, {}, {}).scores);
   }
 }
 
