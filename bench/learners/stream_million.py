@@ -27,7 +27,7 @@ def pieces(samples, seed=1, piece=4096):
     for start in range(0, samples, piece):
         n = min(piece, samples - start)
         x = generator.normal(size=(n, 22)).round(3)
-        score = numpy.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2] + 0.5 * x[:, 3]
+        score = x[:, 0] + x[:, 1] + 0.5 * numpy.sin(2 * x[:, 2])
         label = numpy.where((score > 0) ^ (generator.uniform(size=n) < 0.05), 1, -1)
         yield "".join(f"{y:+d} " + " ".join(f"{j + 1}:{v:g}" for j, v in enumerate(row)) + "\n"
                       for y, row in zip(label, x)).encode()

@@ -105,6 +105,7 @@ struct StochasticPart {
 struct StreamPart {
   Vector numbers;         // options, counters, strengths and the state of the random draws
   Matrix counts;          // support vectors × classes
+  Matrix births;          // support vectors × 1: samples learned when each came
   Matrix squares;         // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
   Matrix inverse_lambda;  // M × P
   Matrix segments;        // first support vector and number of classes of each segment

@@ -30,9 +30,10 @@ struct StreamOptions {
   std::string method = "mkl-dao";  // or "ufo-mkl"
   bool literal = false;            // mkl-dao
   Index dt_update = 200;           // mkl-dao: samples between two draws of the penalties
-  Index budget = 0;                // at most so many support vectors; 0: no limit
+  Index budget = 0;  // at most so many support vectors, and what they say of the samples since the oldest;
+                     // 0: no limit
   double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;  // mkl-dao: priors
-  double lambda = 0.03125, alpha = 0.0;                    // ufo-mkl
+  double lambda = 0.001, alpha = 0.0;                      // ufo-mkl
   std::string approx = "none";  // "rff", "nystroem": finite features, no support vectors (features.h)
   Index features = 32;          // of them, per kernel
 };

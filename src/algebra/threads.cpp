@@ -11,8 +11,9 @@ extern "C" int openblas_get_num_threads();
 namespace kloom::algebra {
 
 namespace {
-constexpr double kWorthTwoThreads = 4e6;
-}
+// About half a millisecond of work: less is lost in waking the second thread, and far more on a busy machine.
+constexpr double kWorthTwoThreads = 2e7;
+}  // namespace
 
 ThreadScope::ThreadScope(const Context& context, double flops_per_step)
     : threads_(flops_per_step < kWorthTwoThreads ? 1 : base::resolve_threads(context)),

@@ -48,6 +48,7 @@ class StreamLearner::Impl {
     std::vector<int> codes;
     Index known = 0;  // classes that were known before the first of them
     std::vector<std::pair<Index, std::vector<double>>> violations;  // place, change of every class
+    std::vector<Index> births;                                      // of each: samples learned with it
   };
   [[nodiscard]] Index part_length(const std::vector<std::string>& labels, Index begin) const;
   void learn_part(const Dataset& data, const std::vector<std::string>& labels, Range part);
@@ -108,6 +109,7 @@ void StreamLearner::Impl::tell(Block& block, std::span<const double> g, Index i)
   change[static_cast<std::size_t>(v.own)] = 1.0;
   change[static_cast<std::size_t>(v.near)] = -1.0;
   block.violations.emplace_back(block.places[at(i)], std::move(change));
+  block.births.push_back(state_.samples);
 }
 
 // Σ over the segments' support vectors, with each segment's own kernels.
@@ -137,7 +139,7 @@ void StreamLearner::Impl::learn_counts(Block& block) {
   Vector g(at(state_.outputs()));
   for (Index i = 0; i < n; ++i) {
     for (Index k = 0; k < state_.outputs(); ++k)
-      g[at(k)] = state_.samples > 0 ? scores(i, k) / static_cast<double>(state_.samples) : 0.0;
+      g[at(k)] = state_.steps() > 0 ? scores(i, k) / static_cast<double>(state_.steps()) : 0.0;
     const std::size_t before = block.violations.size();
     tell(block, g, i);
     if (block.violations.size() == before) continue;
@@ -160,7 +162,7 @@ void StreamLearner::Impl::learn_mirror(Block& block) {
   Vector w(at(p));
   Vector g(at(state_.outputs()));
   for (Index i = 0; i < n; ++i) {
-    if (state_.samples > 0) mirror.weights(state_.squares.values(), static_cast<double>(state_.samples), w);
+    if (state_.steps() > 0) mirror.weights(state_.squares.values(), static_cast<double>(state_.steps()), w);
     for (Index k = 0; k < state_.outputs(); ++k) {
       double sum = 0.0;
       for (Index f = 0; f < p; ++f) sum += w[at(f)] * raw(f * n + i, k);
@@ -245,29 +247,21 @@ void StreamLearner::Impl::settle(const Block& block) {
     kept.push_back(place);
     for (std::size_t k = 0; k < change.size(); ++k) state_.counts[k].push_back(change[k]);
   }
+  state_.births.insert(state_.births.end(), block.births.begin(), block.births.end());
   state_.store->keep(kept);
   keep_budget();
 }
 
-// The oldest of those with the smallest counts go first.
+// The oldest go, and with them the steps before the oldest that stays: what is left is the descent over the
+// samples since then. Keeping the steps would shrink all scores, let every sample violate the margin, and leave
+// nothing but the last samples in the budget.
 void StreamLearner::Impl::keep_budget() {
   const Index surplus = state_.support() - state_.options.budget;
   if (state_.options.budget == 0 || surplus <= 0) return;
-  std::vector<Index> order = numbers({0, state_.support()});
-  const auto size = [&](Index j) {
-    double sum = 0.0;
-    for (const Vector& of_class : state_.counts) sum += std::abs(of_class[at(j)]);
-    return sum;
-  };
-  std::ranges::stable_sort(order, {}, size);
-  std::vector<Index> kept(order.begin() + surplus, order.end());
-  std::ranges::sort(kept);
-  state_.store->keep(kept);
-  for (Vector& of_class : state_.counts) {
-    Vector fewer;
-    for (const Index j : kept) fewer.push_back(of_class[at(j)]);
-    of_class = std::move(fewer);
-  }
+  state_.store->keep(numbers({surplus, state_.support()}));
+  for (Vector& of_class : state_.counts) of_class.erase(of_class.begin(), of_class.begin() + surplus);
+  state_.births.erase(state_.births.begin(), state_.births.begin() + surplus);
+  state_.origin = state_.births.front() - 1;
   if (!state_.ufo()) return;
   const Matrix forms = kernels::family_quadratic_forms(
       state_.store->families(), state_.counts_of({0, state_.support()}, state_.outputs()).view(),
@@ -311,7 +305,7 @@ void StreamLearner::Impl::book_norms() {
 }
 
 Matrix StreamLearner::Impl::norms() {
-  const auto t = static_cast<double>(state_.samples);
+  const auto t = static_cast<double>(state_.steps());
   Matrix result(state_.outputs(), state_.store->kernels());
   if (state_.options.literal) {
     book_norms();
@@ -338,7 +332,7 @@ Matrix StreamLearner::Impl::norms() {
 void StreamLearner::Impl::update() {
   if (!state_.options.literal) {
     state_.augmentation.draw_strengths(state_.draws);
-    state_.penalty_samples = static_cast<double>(state_.samples);
+    state_.penalty_samples = static_cast<double>(state_.steps());
   }
   state_.augmentation.draw_auxiliaries(norms(), state_.draws);
   state_.begin_segment();

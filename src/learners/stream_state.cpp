@@ -75,7 +75,8 @@ auto scalars(State& s) {
 }
 template <typename State>
 auto counters(State& s) {
-  return std::array{&s.options.dt_update, &s.options.budget, &s.booked, &s.samples, &s.right, &s.lines};
+  return std::array{
+      &s.options.dt_update, &s.options.budget, &s.booked, &s.samples, &s.origin, &s.right, &s.lines};
 }
 
 void require(bool holds) {
@@ -178,7 +179,7 @@ void StreamState::write_binary(Model& model) const {
   model.task = Task::binary;
   model.weights.shape = KernelWeights::Shape::shared;
   model.weights.values = Matrix(1, store->kernels());
-  const auto t = static_cast<double>(std::max<Index>(1, samples));
+  const auto t = static_cast<double>(std::max<Index>(1, steps()));
   for (std::size_t s = 0; s < segments.size(); ++s) {
     StochasticPart::Term term{Matrix(1, store->kernels()), Matrix(model.coefficients.rows(), 1)};
     const Segment& segment = segments[s];
@@ -205,7 +206,7 @@ void StreamState::write_classes(Model& model) const {
   model.task = Task::multiclass;
   model.weights.shape = KernelWeights::Shape::per_class;
   model.weights.values = Matrix(outputs(), store->kernels());
-  const auto t = static_cast<double>(std::max<Index>(1, samples));
+  const auto t = static_cast<double>(std::max<Index>(1, steps()));
   for (std::size_t s = 0; s < segments.size(); ++s) {
     StochasticPart::Term term{Matrix(outputs(), store->kernels()),
                               Matrix(model.coefficients.rows(), outputs())};
@@ -253,7 +254,7 @@ Model StreamState::model() const {
   if (ufo()) {
     const UfoMirror mirror(options.lambda, options.alpha, store->kernels());
     Vector w(at(store->kernels()));
-    const auto t = static_cast<double>(std::max<Index>(1, samples));
+    const auto t = static_cast<double>(std::max<Index>(1, steps()));
     mirror.weights(squares.values(), t, w);
     model.task = scores == 1 ? Task::binary : Task::multiclass;
     model.weights.shape = scores == 1 ? KernelWeights::Shape::shared : KernelWeights::Shape::per_class;
@@ -277,7 +278,7 @@ Model StreamState::model() const {
 FeaturePart StreamState::feature_part(Index scores) const {
   const Index count = map->count();
   const Index p = store->kernels();
-  const auto t = static_cast<double>(std::max<Index>(1, samples));
+  const auto t = static_cast<double>(std::max<Index>(1, steps()));
   Vector mirrored(at(p));
   if (ufo()) UfoMirror(options.lambda, options.alpha, p).weights(squares.values(), t, mirrored);
   const auto weight = [&](Index f, Index k) {
@@ -299,6 +300,8 @@ StreamPart StreamState::part() const {
   for (const Index* number : counters(*this)) part.numbers.push_back(static_cast<double>(*number));
   for (const std::uint64_t word : draws.state()) put(part.numbers, word);
   part.counts = counts_of({0, support()}, outputs());
+  part.births = Matrix(support(), 1);
+  for (Index j = 0; j < support(); ++j) part.births(j, 0) = static_cast<double>(births[at(j)]);
   part.squares = squares;
   part.inverse_lambda = augmentation.inverse_lambda;
   if (map) {
@@ -388,6 +391,8 @@ void StreamState::restore_support(const StreamPart& part, const Model& checkpoin
     counts.emplace_back(at(n), 0.0);
     for (Index j = 0; j < n; ++j) counts.back()[at(j)] = part.counts(j, k);
   }
+  require(part.births.rows() == n && origin <= samples);
+  for (Index j = 0; j < n; ++j) births.push_back(static_cast<Index>(part.births(j, 0)));
   squares = part.squares;
   if (ufo() || options.literal) require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
   require(part.inverse_lambda.rows() == outputs() && part.inverse_lambda.cols() == kernels && booked <= n);

@@ -31,6 +31,8 @@ struct StreamState {
 
   [[nodiscard]] Index outputs() const { return static_cast<Index>(classes.size()); }
   [[nodiscard]] Index support() const { return counts.empty() ? 0 : static_cast<Index>(counts.front().size()); }
+  // t of the gradient steps: samples that the support vectors stand for.
+  [[nodiscard]] Index steps() const { return samples - origin; }
   [[nodiscard]] bool ufo() const { return options.method == "ufo-mkl"; }
   // The counts of support vectors [begin, end), classes [0, outputs).
   [[nodiscard]] Matrix counts_of(Range range, Index outputs) const;
@@ -47,6 +49,7 @@ struct StreamState {
   std::unique_ptr<kernels::SampleStore> store;  // support vectors first
   std::vector<std::string> classes;
   std::vector<Vector> counts;  // per class, one per support vector
+  std::vector<Index> births;   // `samples` when each support vector came
   std::vector<Segment> segments;
   Augmentation augmentation;
   solvers::Draws draws;
@@ -57,6 +60,7 @@ struct StreamState {
   std::vector<Vector> theta;  // with them: per class, the sum of the features of violating samples
   Index booked = 0;           // literal: support vectors that `squares` knows
   Index samples = 0;
+  Index origin = 0;  // samples before this one are forgotten: the budget has dropped their support vectors
   Index right = 0;
   Index lines = 0;
 

@@ -331,7 +331,11 @@ void UfoMirror::weights(std::span<const double> squared_norms, double t, std::sp
 const OptionTable<UfoOptions>& ufo_option_table() {
   using O = UfoOptions;
   static const OptionTable<O> table = {
-      {"lambda", &O::lambda, kPositive, {}, "strength of the squared group norm: larger is smoother"},
+      {"lambda",
+       &O::lambda,
+       kNonNegative,
+       {},
+       "strength of the squared group norm: larger is smoother; 0: 1/(10 N)"},
       {"alpha", &O::alpha, kNonNegative, {}, "price of every kernel: larger uses fewer kernels"},
       {"epochs", &O::epochs, kPositive, {}, "passes over the samples"},
       {"lambda_grid", &O::lambda_grid, {}, {}, "choose lambda by cross-validation from these values"},
@@ -346,7 +350,9 @@ FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptio
   check_class_problem("ufo-mkl", bank, targets);
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * 10.0);
-  FitResult result = Fitter(bank, targets, options, context).fit(targets);
+  UfoOptions settled = options;
+  if (settled.lambda == 0.0) settled.lambda = 0.1 / n;
+  FitResult result = Fitter(bank, targets, settled, context).fit(targets);
   describe_fit(result.report, bank, targets, context);
   result.report.threads = threads.threads();
   result.report.memory_bytes =

@@ -24,7 +24,7 @@
 namespace kloom::learners {
 
 struct UfoOptions {
-  double lambda = 0.03125;
+  double lambda = 0.0;  // 0: 1/(10 N)
   double alpha = 0.0;
   double epochs = 10.0;
   std::string lambda_grid;  // values to choose λ and α from by cross-validation; empty: take the values above

@@ -242,8 +242,9 @@ StochasticPart load_stochastic(const json& document, data::TensorReader& tensors
 // The matrices of a stream's state by name.
 template <typename Part>
 auto stream_matrices(Part& part) {
-  return std::array<std::pair<const char*, decltype(&part.counts)>, 6>{
+  return std::array<std::pair<const char*, decltype(&part.counts)>, 7>{
       {{"stream.counts", &part.counts},
+       {"stream.births", &part.births},
        {"stream.squares", &part.squares},
        {"stream.inverse_lambda", &part.inverse_lambda},
        {"stream.segments", &part.segments},
