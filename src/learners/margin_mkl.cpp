@@ -27,11 +27,19 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
+double margin_of(const MarginTask& task, std::size_t i) {
+  return task.margin.empty() ? 1.0 : task.margin[i];
+}
+
 // The SVM dual of the task; regression has variables (i, +) then (i, −).
 SvmProblem svm_problem(const MarginTask& task) {
   const std::size_t n = task.y.size();
-  if (!task.regression) return {task.y, Vector(n, -1.0), task.box, {}};
   SvmProblem problem;
+  if (!task.regression) {
+    problem = {task.y, {}, task.box, {}};
+    for (std::size_t i = 0; i < n; ++i) problem.linear.push_back(-margin_of(task, i));
+    return problem;
+  }
   for (double sign : {1.0, -1.0}) {
     for (std::size_t i = 0; i < n; ++i) {
       problem.y.push_back(sign);
@@ -53,7 +61,7 @@ Vector coefficients_of(const MarginTask& task, const SvmProblem& problem, const 
 
 double loss(const MarginTask& task, std::size_t i, double score) {
   const double distance =
-      task.regression ? std::abs(task.y[i] - score) - task.epsilon : 1.0 - task.y[i] * score;
+      task.regression ? std::abs(task.y[i] - score) - task.epsilon : margin_of(task, i) - task.y[i] * score;
   return task.box[i] * std::max(0.0, distance);
 }
 

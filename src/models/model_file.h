@@ -8,6 +8,7 @@
 //   bemkl, bemkl.*              F64       the posterior, where there is one, group by group; Σ_a as lower triangles
 //   margin, margin.*            F64       bounds, pairs and probability curves of margin methods
 //   mcmkl.*                     F64       prices, dual point and kernels on classes of multiclass MKL
+//   gate.*                      F64       gates of samples and kernels, and what they are made from (gate_file.h)
 //   recipe.*                    F64, I64  numbers of the recipe (kernels/recipe_file.h), where there is one
 //
 // A later part of Model is one more optional key of the document with its own tensors. A reader that does not
