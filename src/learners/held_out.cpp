@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kloom/error.h"
 #include "kloom/kernels.h"
@@ -23,23 +24,42 @@ int class_of(const Matrix& scores, Index i) {
   return static_cast<int>(best);
 }
 
+double weight_of(const Targets& targets, Index i) {
+  return targets.weights.empty() ? 1.0 : targets.weights[at(i)];
+}
+
+// Error of one sample.
+double miss(const Targets& targets, const MarginTask& first, const Matrix& scores, Index i) {
+  if (!first.regression) return class_of(scores, i) == targets.codes[at(i)] ? 0.0 : 1.0;
+  const double difference = first.y[at(i)] - scores(i, 0);
+  return difference * difference;
+}
+
 }  // namespace
 
 double held_out_error(const Targets& targets, const std::vector<MarginOutput>& outputs, const Matrix& scores) {
-  const MarginTask& first = outputs.front().task;
   double error = 0.0;
   double total = 0.0;
   for (Index i = 0; i < scores.rows(); ++i) {
-    const double weight = targets.weights.empty() ? 1.0 : targets.weights[at(i)];
-    const double miss = first.y[at(i)] - scores(i, 0);
-    total += weight;
-    if (first.regression) {
-      error += weight * miss * miss;
-    } else if (class_of(scores, i) != targets.codes[at(i)]) {
-      error += weight;
-    }
+    total += weight_of(targets, i);
+    error += weight_of(targets, i) * miss(targets, outputs.front().task, scores, i);
   }
   return total > 0.0 ? error / total : 0.0;
+}
+
+bool clearly_better(const Targets& targets, const std::vector<MarginOutput>& outputs, const Matrix& better,
+                    const Matrix& worse) {
+  const double mean = held_out_error(targets, outputs, worse) - held_out_error(targets, outputs, better);
+  double square = 0.0;
+  double total = 0.0;
+  for (Index i = 0; i < better.rows(); ++i) {
+    const MarginTask& first = outputs.front().task;
+    const double weight = weight_of(targets, i);
+    const double deviation = miss(targets, first, worse, i) - miss(targets, first, better, i) - mean;
+    square += weight * weight * deviation * deviation;
+    total += weight;
+  }
+  return total > 0.0 && mean > std::sqrt(square) / total;
 }
 
 Matrix held_out_sigmoids(const std::vector<MarginOutput>& outputs, const Matrix& scores) {

@@ -16,6 +16,11 @@ namespace kloom::learners {
 [[nodiscard]] double held_out_error(const Targets& targets, const std::vector<MarginOutput>& outputs,
                                     const Matrix& scores);
 
+// Is one choice better than another by more than the samples leave open: is the mean of the paired differences of their errors
+// larger than its standard error? `better` and `worse`: scores as above.
+[[nodiscard]] bool clearly_better(const Targets& targets, const std::vector<MarginOutput>& outputs,
+                                  const Matrix& better, const Matrix& worse);
+
 // Platt's sigmoid of each output, as MarginPart::platt keeps them.
 [[nodiscard]] Matrix held_out_sigmoids(const std::vector<MarginOutput>& outputs, const Matrix& scores);
 

@@ -89,6 +89,7 @@ class Fitter {
   [[nodiscard]] SwitchSettings settings(Index changes) const;
   [[nodiscard]] Vector start_switches(const MarginSolution& plain) const;
   [[nodiscard]] std::vector<Judged> judge(const std::vector<Choice>& choices, Report& report) const;
+  [[nodiscard]] Judged choose(std::vector<Judged> judged) const;
   void judge_fold(std::vector<Judged>& judged, std::size_t output, const std::vector<Index>& folds,
                   Index fold) const;
   void score_held_out(Judged& judged, std::size_t output, const MarginTask& rest, const std::vector<Index>& folds,
@@ -208,6 +209,21 @@ std::vector<Judged> Fitter::judge(const std::vector<Choice>& choices, Report& re
   }
   report.tables.push_back(std::move(table));
   return judged;
+}
+
+// The lowest held-out error, of equal ones the first; but with switches only if that is clearly better than the best without
+// (where m₀ = 0 is a candidate): switches can fit anything, and few samples tell little.
+Judged Fitter::choose(std::vector<Judged> judged) const {
+  auto best = std::ranges::min_element(judged, {}, &Judged::error);
+  auto plain = judged.end();
+  for (auto one = judged.begin(); one != judged.end(); ++one) {
+    if (one->choice.changes == 0 && (plain == judged.end() || one->error < plain->error)) plain = one;
+  }
+  if (plain != judged.end() && best->choice.changes > 0 &&
+      !clearly_better(targets_, outputs_, best->scores, plain->scores)) {
+    best = plain;
+  }
+  return std::move(*best);
 }
 
 Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice) const {
@@ -364,8 +380,7 @@ FitResult Fitter::fit() {
   const std::vector<Choice> choices = choices_of(options_, bank_.kernels());
   Judged best{choices.front(), {}, 0.0};
   if (choices.size() > 1 || options_.probability) {
-    std::vector<Judged> judged = judge(choices, result.report);
-    best = std::move(*std::ranges::min_element(judged, {}, &Judged::error));
+    best = choose(judge(choices, result.report));
     result.report.seconds.emplace_back("cross-validation", clock.seconds());
   }
   const double chosen = clock.seconds();

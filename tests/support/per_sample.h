@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A made-up problem in which different samples need different kernels: several sensors that all see the class, each with a
-// gauge of its own state. In every sample some sensors are out of order: their signal is wild and their gauge is high. One
-// linear kernel per sensor. A fixed sum of kernels has to trust a sensor always or never.
+// gauge of its own state. Now and then one is out of order: its signal is wild whatever the class is,
+// and its gauge is high. One linear kernel per sensor. A fixed sum of kernels has to trust a sensor always or never.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ struct SensorSamples {
   Targets targets;
 };
 
-inline SensorSamples sensor_samples(Index n, Index sensors, double broken, double wild, unsigned seed) {
+inline SensorSamples sensor_samples(Index n, Index sensors, double share, double wild, double noise, unsigned seed) {
   Normal normal(seed);
   SensorSamples samples;
   samples.views.assign(static_cast<std::size_t>(sensors), Matrix(n, 2));
@@ -45,17 +45,17 @@ inline SensorSamples sensor_samples(Index n, Index sensors, double broken, doubl
     const double y = i % 2 == 0 ? 1.0 : -1.0;
     samples.targets.codes.push_back(y > 0.0 ? 1 : 0);
     for (Matrix& view : samples.views) {
-      const bool out_of_order = normal.uniform() < broken;
-      view(i, 0) = out_of_order ? wild * normal() : y + 0.8 * normal();
-      view(i, 1) = (out_of_order ? 2.0 : -0.5) + 0.3 * normal();
+      const bool broken = normal.uniform() < share;
+      view(i, 0) = broken ? wild * normal() : y + noise * normal();
+      view(i, 1) = (broken ? 2.0 : -0.5) + 0.3 * normal();
     }
   }
   return samples;
 }
 
-inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double broken, double wild, unsigned seed) {
-  const SensorSamples train = sensor_samples(n, sensors, broken, wild, seed);
-  const SensorSamples test = sensor_samples(fresh, sensors, broken, wild, seed + 5000);
+inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double share, double wild, double noise, unsigned seed) {
+  const SensorSamples train = sensor_samples(n, sensors, share, wild, noise, seed);
+  const SensorSamples test = sensor_samples(fresh, sensors, share, wild, noise, seed + 5000);
   SensorProblem problem;
   for (std::size_t v = 0; v < train.views.size(); ++v) {
     problem.train.push_back(dot_kernel(train.views[v], train.views[v]));

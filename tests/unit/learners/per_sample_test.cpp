@@ -30,9 +30,9 @@ double accuracy(const Learner& learner, const test::SensorProblem& problem) {
 
 TEST(PerSample, MethodsWithKernelsOfTheirOwnForEachSampleWin) {
   std::map<std::string, double> mean;
-  constexpr int kRepeats = 4;
+  constexpr int kRepeats = 3;
   for (unsigned seed = 1; seed <= kRepeats; ++seed) {
-    const test::SensorProblem problem = test::sensor_problem(120, 1000, 5, 0.3, 6.0, 100 * seed);
+    const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 0.15, 5.0, 0.7, 100 * seed);
     for (const Learner& learner : all_learners()) mean[learner.name] += accuracy(learner, problem) / kRepeats;
   }
   double best_fixed = 0.0;
@@ -40,9 +40,9 @@ TEST(PerSample, MethodsWithKernelsOfTheirOwnForEachSampleWin) {
     std::printf("%-10s %.3f\n", name.c_str(), value);
     if (name != "samkl" && name != "lmkl") best_fixed = std::max(best_fixed, value);
   }
-  // 4,000 test samples: one standard error is below 0.008.
-  EXPECT_GE(mean["samkl"], best_fixed + 0.03);
-  EXPECT_GE(mean["lmkl"], best_fixed + 0.03);
+  // 6,000 test samples, the same for all: the standard error of an accuracy of 0.9 is 0.004.
+  EXPECT_GE(mean["samkl"], best_fixed + 0.02);
+  EXPECT_GE(mean["lmkl"], best_fixed + 0.02);
 }
 
 }  // namespace
