@@ -408,11 +408,13 @@ MarginSolution Solver::solve(MarginStart start) {
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
-    // No more to be had at this precision of the inner SVM: sharpen it.
-    if (candidate.primal >= point.primal * (1.0 - 1e-15)) {
-      if (svm_.tolerance <= 1e-11) break;
-      svm_.tolerance = std::max(1e-11, 0.1 * svm_.tolerance);
-    }
+    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains next to nothing of the gap
+    // says the same: what is left of the gap is the SVM's (large boxes multiply its violation).
+    const bool stuck = candidate.primal >= point.primal * (1.0 - 1e-15);
+    const bool crawls = settings_.rule == WeightRule::second_order &&
+                        point.primal - candidate.primal < 1e-2 * (point.primal - point.dual);
+    if (stuck && svm_.tolerance <= 1e-11) break;
+    if (stuck || crawls) svm_.tolerance = std::max(1e-11, 0.1 * svm_.tolerance);
     point = std::move(candidate);
   }
   complete(point);
