@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SAMKL beside ℓ1 MKL: what the switches cost, in training and in prediction, and what kernels of its own for each sample bring
-// where samples need them.
+// SAMKL beside ℓ1 MKL: what the switches cost, in training and in prediction, and what kernels of its own for
+// each sample bring where samples need them.
 //
 //   bench_samkl [FOLDER with proteinfold.*.csv.gz]
 //
@@ -84,7 +84,8 @@ void training(const std::string& folder) {
       double rounds = 0.0;
       for (int repeat = 0; repeat < 9; ++repeat) {
         const double l1 = seconds([&] {
-          (void)find_learner("simplemkl").fit(*pair.train, pair.targets, {{"C", "100"}, {"probability", "false"}}, context);
+          (void)find_learner("simplemkl")
+              .fit(*pair.train, pair.targets, {{"C", "100"}, {"probability", "false"}}, context);
         });
         const double samkl = seconds([&] {
           const FitResult fit = find_learner("samkl").fit(
@@ -97,25 +98,27 @@ void training(const std::string& folder) {
       const double ratio = median(ratios);
       whole.push_back(ratio);
       each.push_back(ratio / rounds);
-      fmt::print("  {:>2} vs {:<2}  {:.0f} outer iterations, {:5.2f} in all, {:4.2f} each\n", folds[i], folds[j], rounds, ratio,
-                 ratio / rounds);
+      fmt::print("  {:>2} vs {:<2}  {:.0f} outer iterations, {:5.2f} in all, {:4.2f} each\n", folds[i],
+                 folds[j], rounds, ratio, ratio / rounds);
     }
   }
   fmt::print("  largest: {:.2f} in all (at most 10 wanted), {:.2f} an outer iteration (at most 2 wanted)\n",
              *std::ranges::max_element(whole), *std::ranges::max_element(each));
 }
 
-// Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as many support vectors.
+// Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as many
+// support vectors.
 void prediction() {
   const test::SensorProblem problem = test::sensor_problem(400, 4000, 12, 0.15, 5.0, 0.7, 1);
   const auto train = make_dense_bank(problem.train, problem.names, true);
   const auto fresh = make_dense_bank(problem.test, problem.names, false);
   Context context;
   context.threads = 1;
-  const FitResult l1 =
-      find_learner("simplemkl").fit(*train, problem.targets, {{"C", "0.01"}, {"probability", "false"}}, context);
+  const FitResult l1 = find_learner("simplemkl")
+                           .fit(*train, problem.targets, {{"C", "0.01"}, {"probability", "false"}}, context);
   FitResult samkl = find_learner("samkl").fit(
-      *train, problem.targets, {{"C", "0.01"}, {"m0", "2"}, {"updates", "one"}, {"probability", "false"}}, context);
+      *train, problem.targets, {{"C", "0.01"}, {"m0", "2"}, {"updates", "one"}, {"probability", "false"}},
+      context);
   Matrix& patterns = samkl.model.gate->outputs[0].patterns;
   const Index found = patterns.rows();
   Matrix hundred(100, patterns.cols(), 1.0);
@@ -150,11 +153,15 @@ void accuracy() {
       const FitResult fit = learner.fit(*bank, problem.targets, options, {});
       const Predictions p = predict(fit.model, *fresh, {}, {});
       double right = 0.0;
-      for (std::size_t i = 0; i < p.codes.size(); ++i) right += p.codes[i] == problem.truth.codes[i] ? 1.0 : 0.0;
+      for (std::size_t i = 0; i < p.codes.size(); ++i)
+        right += p.codes[i] == problem.truth.codes[i] ? 1.0 : 0.0;
       all[learner.name].push_back(right / static_cast<double>(p.codes.size()));
     }
   }
-  fmt::print("eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean of {} draws\n", kRepeats);
+  fmt::print(
+      "eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean of {} "
+      "draws\n",
+      kRepeats);
   for (const auto& [name, values] : all) {
     double mean = 0.0;
     double square = 0.0;

@@ -4,14 +4,16 @@
 //
 //   samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods a,b] [--corrupt SHARE]
 //
-// Protein fold, the ten pairs of folds 1, 7, 9, 12, 16 with their own training and test parts, one kernel of unit trace on
-// each of the 12 views, C from 10^-1..10^4 by 5-fold cross-validation. (Kernels here have unit diagonal and C is divided by the
-// number of samples, which is the same.) The paper does not say which kernels; degree-2 polynomials come nearest to its
-// SimpleMKL. Seeds differ in the folds of the cross-validation (and in the corruption). Methods:
-// samkl chooses C, m0 in 0..3 and the number of updates; literal is Algorithm 1 with m0 = 3; simplemkl; lmkl with softmax gates.
+// Protein fold, the ten pairs of folds 1, 7, 9, 12, 16 with their own training and test parts, one kernel of
+// unit trace on each of the 12 views, C from 10^-1..10^4 by 5-fold cross-validation. (Kernels here have unit
+// diagonal and C is divided by the number of samples, which is the same.) The paper does not say which kernels;
+// degree-2 polynomials come nearest to its SimpleMKL. Seeds differ in the folds of the cross-validation (and in
+// the corruption). Methods: samkl chooses C, m0 in 0..3 and the number of updates; literal is Algorithm 1 with
+// m0 = 3; simplemkl; lmkl with softmax gates.
 //
-// --corrupt: that share of all sample × view blocks, in training and test, is replaced by Gaussian noise of the same mean and
-// deviation feature by feature; the last lines are paired tests of samkl against the others over pairs and seeds.
+// --corrupt: that share of all sample × view blocks, in training and test, is replaced by Gaussian noise of the
+// same mean and deviation feature by feature; the last lines are paired tests of samkl against the others over
+// pairs and seeds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,15 +35,15 @@ using namespace kloom::reproduce;  // NOLINT(google-build-using-namespace)
 struct Published {
   const char* first;
   const char* second;
-  double samkl, lmkl, simplemkl;           // accuracy
-  double samkl_s, lmkl_s, simplemkl_s;     // seconds of training
+  double samkl, lmkl, simplemkl;        // accuracy
+  double samkl_s, lmkl_s, simplemkl_s;  // seconds of training
 };
 constexpr Published kPublished[] = {
-    {"7", "16", 88.0, 80.4, 86.9, 32.7, 12.1, 2.9}, {"7", "9", 91.2, 89.5, 87.7, 33.7, 4.4, 5.9},
-    {"7", "1", 98.0, 96.0, 98.0, 21.1, 4.3, 2.7},   {"7", "12", 85.7, 77.8, 79.4, 103.1, 4.9, 9.1},
-    {"16", "9", 95.1, 83.6, 95.1, 89.5, 5.3, 13.9}, {"16", "1", 98.2, 96.3, 98.2, 11.1, 9.7, 1.3},
+    {"7", "16", 88.0, 80.4, 86.9, 32.7, 12.1, 2.9},  {"7", "9", 91.2, 89.5, 87.7, 33.7, 4.4, 5.9},
+    {"7", "1", 98.0, 96.0, 98.0, 21.1, 4.3, 2.7},    {"7", "12", 85.7, 77.8, 79.4, 103.1, 4.9, 9.1},
+    {"16", "9", 95.1, 83.6, 95.1, 89.5, 5.3, 13.9},  {"16", "1", 98.2, 96.3, 98.2, 11.1, 9.7, 1.3},
     {"16", "12", 86.6, 80.6, 86.6, 39.5, 17.5, 3.1}, {"9", "1", 94.7, 89.5, 94.7, 24.4, 12.9, 2.6},
-    {"9", "12", 84.4, 68.8, 84.4, 25.3, 4.2, 5.8},  {"1", "12", 92.0, 72.0, 88.0, 7.8, 3.9, 1.3},
+    {"9", "12", 84.4, 68.8, 84.4, 25.3, 4.2, 5.8},   {"1", "12", 92.0, 72.0, 88.0, 7.8, 3.9, 1.3},
 };
 
 struct Arguments {
@@ -57,8 +59,10 @@ struct Arguments {
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
-    if (c == ',') parts.emplace_back();
-    else parts.back() += c;
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
@@ -68,13 +72,20 @@ Arguments parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool more = i + 1 < argc;
-    if (word == "--kernels" && more) arguments.kernels = argv[++i];
-    else if (word == "--methods" && more) arguments.methods = split(argv[++i]);
-    else if (word == "--spec" && more) arguments.spec = argv[++i];
-    else if (word == "--raw") arguments.raw = true;
-    else if (word == "--seeds" && more) arguments.seeds = std::atoi(argv[++i]);
-    else if (word == "--corrupt" && more) arguments.corrupt = std::atof(argv[++i]);
-    else arguments.folder = word;
+    if (word == "--kernels" && more)
+      arguments.kernels = argv[++i];
+    else if (word == "--methods" && more)
+      arguments.methods = split(argv[++i]);
+    else if (word == "--spec" && more)
+      arguments.spec = argv[++i];
+    else if (word == "--raw")
+      arguments.raw = true;
+    else if (word == "--seeds" && more)
+      arguments.seeds = std::atoi(argv[++i]);
+    else if (word == "--corrupt" && more)
+      arguments.corrupt = std::atof(argv[++i]);
+    else
+      arguments.folder = word;
   }
   return arguments;
 }
@@ -143,8 +154,8 @@ Outcome run(const std::string& method, const Split& split, const Arguments& argu
   dense.kind = BankKind::dense;
   const auto bank = store_bank(recipe.training_bank(), dense, context);
   const Stopwatch watch;
-  FitResult fit =
-      find_learner(method == "literal" ? "samkl" : method).fit(*bank, targets, options_of(method, bank->rows()), context);
+  FitResult fit = find_learner(method == "literal" ? "samkl" : method)
+                      .fit(*bank, targets, options_of(method, bank->rows()), context);
   Outcome outcome;
   outcome.seconds = watch.seconds();
   fit.model.recipe = std::move(recipe);
@@ -157,7 +168,8 @@ Outcome run(const std::string& method, const Split& split, const Arguments& argu
 }
 
 // Mean difference of paired values, its standard error and t.
-void paired(const std::string& a, const std::string& b, const std::vector<double>& x, const std::vector<double>& y) {
+void paired(const std::string& a, const std::string& b, const std::vector<double>& x,
+            const std::vector<double>& y) {
   std::vector<double> difference;
   for (std::size_t k = 0; k < x.size(); ++k) difference.push_back(x[k] - y[k]);
   const Mean m = mean_of(difference);
@@ -168,8 +180,9 @@ void paired(const std::string& a, const std::string& b, const std::vector<double
 int study(const Arguments& arguments) {
   const Dataset train = load_views(arguments.folder + "/proteinfold.train.csv.gz");
   const Dataset test = load_views(arguments.folder + "/proteinfold.test.csv.gz");
-  fmt::print("{}, {} seeds, {:.0f} % of sample x view blocks corrupted; mean test accuracy and median seconds\n",
-             arguments.spec, arguments.seeds, 100.0 * arguments.corrupt);
+  fmt::print(
+      "{}, {} seeds, {:.0f} % of sample x view blocks corrupted; mean test accuracy and median seconds\n",
+      arguments.spec, arguments.seeds, 100.0 * arguments.corrupt);
   fmt::print("{:10} {:>26}", "pair", "published samkl/lmkl/simple");
   for (const auto& method : arguments.methods) fmt::print(" {:>18}", method);
   fmt::print("\n");
@@ -178,8 +191,8 @@ int study(const Arguments& arguments) {
   double published[3] = {0.0, 0.0, 0.0};
   for (const Published& pair : kPublished) {
     const Split whole{of_classes(train, pair.first, pair.second), of_classes(test, pair.first, pair.second)};
-    fmt::print("{:>3} vs {:<3} {:>11} {:5.1f} {:5.1f} {:5.1f}", pair.first, pair.second, "", pair.samkl, pair.lmkl,
-               pair.simplemkl);
+    fmt::print("{:>3} vs {:<3} {:>11} {:5.1f} {:5.1f} {:5.1f}", pair.first, pair.second, "", pair.samkl,
+               pair.lmkl, pair.simplemkl);
     published[0] += 0.1 * pair.samkl, published[1] += 0.1 * pair.lmkl, published[2] += 0.1 * pair.simplemkl;
     for (const auto& method : arguments.methods) {
       std::vector<double> accuracies;
@@ -224,9 +237,12 @@ int main(int argc, char** argv) {
   cure_blas_core();
   Arguments arguments = parse(argc, argv);
   if (arguments.spec.empty())
-    arguments.spec = arguments.kernels == "gaussian" ? "rbf(auto, count=1) on views" : "poly(degree=2) on views";
+    arguments.spec =
+        arguments.kernels == "gaussian" ? "rbf(auto, count=1) on views" : "poly(degree=2) on views";
   if (arguments.folder.empty()) {
-    fmt::print(stderr, "usage: samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods a,b] [--corrupt SHARE]\n");
+    fmt::print(stderr,
+               "usage: samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods a,b] "
+               "[--corrupt SHARE]\n");
     return 2;
   }
   try {

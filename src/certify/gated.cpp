@@ -5,9 +5,9 @@
 //   needed_i   = min(τ_i, y_i(f_i + b)) − y_i b       what its constraint (eq. 15) asks of Σ_p h_p y_i g_ip
 //   improvable   some h within m₀ of h⁰ has fewer kernels and still reaches needed_i
 //
-// Improvable is decided here by adding one change at a time in the order of what it costs, which is how the fewest are
-// found: after every number b of switch-ons (largest gains first) switch-offs (smallest gains first) go on while the sum
-// stays above needed_i.
+// Improvable is decided here by adding one change at a time in the order of what it costs, which is how the
+// fewest are found: after every number b of switch-ons (largest gains first) switch-offs (smallest gains first)
+// go on while the sum stays above needed_i.
 #include "certify/gated.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,8 @@ struct Switching {
   double too_far = 0.0;       // samples with more than m₀ changes
 };
 
-void examine_output(const KernelBank& bank, const Targets& targets, const Model& model, Index c, Switching& found) {
+void examine_output(const KernelBank& bank, const Targets& targets, const Model& model, Index c,
+                    Switching& found) {
   const GatePart::Output& own = model.gate->outputs[at(c)];
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
   Vector theta;
@@ -100,19 +101,22 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
     const double bias = model.bias[at(c)];
     sample.needed = std::min(tau, y * (f + bias)) - y * bias - 1e-6 * std::max(1.0, tau);
     const auto now = static_cast<Index>(std::ranges::count(sample.switches, 1.0));
-    found.improvable += fewest(sample, model.gate->start, static_cast<Index>(model.gate->changes)) < now ? 1.0 : 0.0;
+    found.improvable +=
+        fewest(sample, model.gate->start, static_cast<Index>(model.gate->changes)) < now ? 1.0 : 0.0;
     found.least_margin = std::min(found.least_margin, tau);
     found.too_far += changed > model.gate->changes ? 1.0 : 0.0;
     if (total > 0.0) found.margin_error = std::max(found.margin_error, std::abs(kept / total - tau));
   }
 }
 
-void add_switches(const KernelBank& bank, const Targets& targets, const Model& model, Certificate& certificate) {
+void add_switches(const KernelBank& bank, const Targets& targets, const Model& model,
+                  Certificate& certificate) {
   Switching found;
   for (Index c = 0; c < model.coefficients.cols(); ++c) examine_output(bank, targets, model, c, found);
-  certificate.items.push_back({"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)"});
   certificate.items.push_back(
-      {"samples improvable", found.improvable, "that could do with fewer kernels now; 0: the switches are settled"});
+      {"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)"});
+  certificate.items.push_back({"samples improvable", found.improvable,
+                               "that could do with fewer kernels now; 0: the switches are settled"});
   certificate.items.push_back(
       {"change of tau", found.margin_error, "what one more update would change at most; 0: settled"});
   certificate.items.push_back({"least tau", found.least_margin, "below 0.05 is a sign of collapse"});
@@ -141,15 +145,16 @@ Certificate certify_gated(const KernelBank& bank, const Targets& targets, const 
   if (switches) {
     add_switches(bank, targets, model, certificate);
   } else {
-    certificate.items.push_back(
-        {"error of the gates", gate_error(bank, model), "kept for the training samples against their functions"});
+    certificate.items.push_back({"error of the gates", gate_error(bank, model),
+                                 "kept for the training samples against their functions"});
   }
   certificate.verdict =
       margin.proof
-          ? fmt::format("For these {} no {}coefficients can have an objective more than {:.1e} (relative) below this "
-                        "model's. Whether other {} would be better cannot be proved.",
-                        switches ? "switches" : "gates", switches ? "kernel weights and " : "", margin.gap,
-                        switches ? "switches" : "gates")
+          ? fmt::format(
+                "For these {} no {}coefficients can have an objective more than {:.1e} (relative) below this "
+                "model's. Whether other {} would be better cannot be proved.",
+                switches ? "switches" : "gates", switches ? "kernel weights and " : "", margin.gap,
+                switches ? "switches" : "gates")
           : "The dual coefficients are not feasible, so the gap proves nothing.";
   return certificate;
 }

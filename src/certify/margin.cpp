@@ -7,8 +7,8 @@
 //   primal = ½ (Σ_m ‖w_m‖^{2p/(p+1)})^{(p+1)/p} + Σ_i C_i loss_i(f_i + b),   ‖w_m‖ = θ_m √q_m,  q_m = cᵀ K_m c
 //   dual   = linear part − ½ ‖q‖_{p*}                              (θ not learned: ½ Σ θ_m q_m in both)
 //
-// Where the model has gates g, K_m(i, j) stands for g_im K_m(i, j) g_jm; where it has margins τ_i, the hinge loss is
-// max(0, τ_i − y_i(f_i + b)) instead of max(0, 1 − y_i(f_i + b)).
+// Where the model has gates g, K_m(i, j) stands for g_im K_m(i, j) g_jm; where it has margins τ_i, the hinge
+// loss is max(0, τ_i − y_i(f_i + b)) instead of max(0, 1 − y_i(f_i + b)).
 //
 // Any feasible c gives dual ≤ optimum ≤ primal, so the gap proves how far from optimal the model can be.
 #include "certify/margin.h"
@@ -147,7 +147,8 @@ double slackness(const Problem& p, const Vector& f, double b) {
   for (std::size_t i = 0; i < f.size(); ++i) {
     if (p.box[i] == 0.0) continue;
     const double a = std::abs(p.c[i]);
-    const double distance = p.regression ? std::abs(p.y[i] - f[i] - b) - p.epsilon : p.margin[i] - p.y[i] * (f[i] + b);
+    const double distance =
+        p.regression ? std::abs(p.y[i] - f[i] - b) - p.epsilon : p.margin[i] - p.y[i] * (f[i] + b);
     if (a > 0.0) worst = std::max(worst, -distance);
     if (a < p.box[i]) worst = std::max(worst, distance);
   }
@@ -175,7 +176,8 @@ Finding examine(const KernelBank& bank, const Problem& p) {
   Finding finding;
   finding.primal = regulariser(p, q) + total_loss(p, f, b);
   for (std::size_t i = 0; i < p.c.size(); ++i) {
-    finding.dual += p.regression ? p.y[i] * p.c[i] - p.epsilon * std::abs(p.c[i]) : p.margin[i] * p.y[i] * p.c[i];
+    finding.dual +=
+        p.regression ? p.y[i] * p.c[i] - p.epsilon * std::abs(p.c[i]) : p.margin[i] * p.y[i] * p.c[i];
   }
   finding.dual -= conjugate_regulariser(p, q);
   finding.infeasible = infeasibility(p);

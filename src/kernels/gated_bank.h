@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A bank seen through gates: K̃_p(i, j) = g_ip K_p(i, j) g_jp. Gates of 0 and 1 are the switches of SAMKL ([Liu2014]
-// eq. 13), others the gating functions of localised MKL ([GonenAlpaydin2008] eq. 5). Positive semidefinite if K_p is.
+// A bank seen through gates: K̃_p(i, j) = g_ip K_p(i, j) g_jp. Gates of 0 and 1 are the switches of SAMKL
+// ([Liu2014] eq. 13), others the gating functions of localised MKL ([GonenAlpaydin2008] eq. 5). Positive
+// semidefinite if K_p is.
 #pragma once
 
 #include "kloom/bank.h"

@@ -43,8 +43,8 @@ Vector gate_space(const std::string& name, const KernelBank& bank) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || end != name.data() + name.size() || number < 1 || number > kernels) {
     throw InvalidArgument(fmt::format(
-        "option gate_kernel must be mean, the name of a kernel, or its number from 1 to {}; got '{}'{}", kernels, name,
-        did_you_mean(name, bank.names())));
+        "option gate_kernel must be mean, the name of a kernel, or its number from 1 to {}; got '{}'{}",
+        kernels, name, did_you_mean(name, bank.names())));
   }
   space[at(number - 1)] = 1.0;
   return space;
@@ -95,7 +95,8 @@ Vector scores_of(const KernelBank& bank, const LocalSolution& solution) {
 }
 
 Matrix Fitter::held_out_scores(double price) const {
-  const std::vector<Index> folds = data::stratified_folds(outputs_.front().codes, options_.folds, context_.seed);
+  const std::vector<Index> folds =
+      data::stratified_folds(outputs_.front().codes, options_.folds, context_.seed);
   Matrix scores(bank_.rows(), std::ssize(outputs_));
   ProgressMeter meter(context_, "lmkl: cross-validation");
   for (Index fold = 0; fold < options_.folds; ++fold) {
@@ -113,8 +114,8 @@ Matrix Fitter::held_out_scores(double price) const {
   return scores;
 }
 
-// The price with the lowest held-out error; of equal ones the smallest. `scores`: held out, of that price, where they are
-// needed.
+// The price with the lowest held-out error; of equal ones the smallest. `scores`: held out, of that price,
+// where they are needed.
 double Fitter::choose_price(Matrix& scores, Report& report) const {
   if (options_.C_grid.empty()) {
     if (options_.probability && !part_.regression) scores = held_out_scores(options_.C);
@@ -202,7 +203,8 @@ FitResult Fitter::fit() {
   }
   result.report.seconds.emplace_back("training", clock.seconds() - chosen);
   fill(result.model, price, solutions);
-  if (options_.probability && !part_.regression) result.model.margin->platt = held_out_sigmoids(outputs_, scores);
+  if (options_.probability && !part_.regression)
+    result.model.margin->platt = held_out_sigmoids(outputs_, scores);
   tell(result.report, price, solutions);
   return result;
 }
@@ -210,7 +212,8 @@ FitResult Fitter::fit() {
 // The SVM's, the gates with their outputs at two points, and the components.
 std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
   return margin_memory(n, p, whole_kernel) +
-         static_cast<std::size_t>(8 * n * p + (2 + p) * n * outputs + 2 * n * std::min<Index>(n, 500)) * sizeof(double);
+         static_cast<std::size_t>(8 * n * p + (2 + p) * n * outputs + 2 * n * std::min<Index>(n, 500)) *
+             sizeof(double);
 }
 
 }  // namespace
@@ -229,9 +232,18 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
        &O::gate_kernel,
        {},
        {},
-       "kernel through which the gates see a sample: mean (of all), a name, or a number; linear: they see the features"},
-      {"gate_inputs", &O::gate_inputs, kAtLeastOne, {}, "principal components of that kernel that they see, at most"},
-      {"steps", &O::steps, kNonNegative, {}, "at most this many gradient steps of the gates; 0: the mean of all kernels"},
+       "kernel through which the gates see a sample: mean (of all), a name, or a number; linear: they see the "
+       "features"},
+      {"gate_inputs",
+       &O::gate_inputs,
+       kAtLeastOne,
+       {},
+       "principal components of that kernel that they see, at most"},
+      {"steps",
+       &O::steps,
+       kNonNegative,
+       {},
+       "at most this many gradient steps of the gates; 0: the mean of all kernels"},
       {"change", &O::change, kPositive, {}, "stop when a step lowers the objective by less, relative"},
       {"tolerance", &O::tolerance, kPositive, {}, "relative duality gap of every SVM"},
       {"epsilon",
@@ -262,7 +274,8 @@ FitResult fit_lmkl(const KernelBank& bank, const Targets& targets, const LmklOpt
   report.task = std::string(to_string(targets.task));
   report.samples = bank.rows();
   report.kernels = bank.kernels();
-  for (const auto& [name, value] : option_texts(lmkl_option_table(), options)) report.options.emplace(name, value);
+  for (const auto& [name, value] : option_texts(lmkl_option_table(), options))
+    report.options.emplace(name, value);
   result.model.options_json = nlohmann::json(report.options).dump();
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);

@@ -98,7 +98,8 @@ LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Mat
 }
 
 // −Σ_i Σ_k c_i (K_k(c∘g_k))_i ∂g_k(x_i)/∂v_m ([GonenAlpaydin2008] section 3, with the factors of the gates).
-Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, GatePart::Kind kind, const LocalPoint& point) {
+Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, GatePart::Kind kind,
+                      const LocalPoint& point) {
   const Index n = bank.rows();
   const Index kernels = bank.kernels();
   const Vector ones(at(kernels), 1.0);
@@ -130,16 +131,16 @@ Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, GatePart::Ki
 
 namespace {
 
-// The best point along −gradient from `point`, first trying `step`, or `point` itself. J must fall by a part of what the
-// slope promises (Armijo).
+// The best point along −gradient from `point`, first trying `step`, or `point` itself. J must fall by a part of
+// what the slope promises (Armijo).
 struct LineSearch {
   LocalPoint point;
   double step = 0.0;  // 0: nothing lower was found
 };
 
 LineSearch search_line(const KernelBank& bank, const MarginTask& task, const Matrix& inputs,
-                       const LocalSettings& settings, const LocalPoint& from, const Matrix& gradient, double step,
-                       const Context& context) {
+                       const LocalSettings& settings, const LocalPoint& from, const Matrix& gradient,
+                       double step, const Context& context) {
   constexpr double kPart = 1e-4;
   const double square = algebra::dot(gradient.values(), gradient.values());
   for (int halvings = 0; halvings < 20; ++halvings, step *= 0.25) {
@@ -147,12 +148,14 @@ LineSearch search_line(const KernelBank& bank, const MarginTask& task, const Mat
     algebra::axpy(-step, gradient.values(), parameters.values());
     LocalPoint candidate =
         local_point(bank, task, inputs, settings, std::move(parameters), from.inner.alpha, context);
-    if (candidate.inner.primal <= from.inner.primal - kPart * step * square) return {std::move(candidate), step};
+    if (candidate.inner.primal <= from.inner.primal - kPart * step * square)
+      return {std::move(candidate), step};
   }
   return {from, 0.0};
 }
 
-// Barzilai and Borwein's step from the last move and what it changed of the gradient; the old one where that is no use.
+// Barzilai and Borwein's step from the last move and what it changed of the gradient; the old one where that is
+// no use.
 double next_step(const Matrix& gradient, const Matrix& before, double step) {
   double change = 0.0;
   double square = 0.0;
@@ -161,7 +164,8 @@ double next_step(const Matrix& gradient, const Matrix& before, double step) {
     change -= before.values()[k] * difference;
     square += difference * difference;
   }
-  return change > 0.0 && square > 0.0 ? std::clamp(step * change / square, 1e-3 * step, 1e3 * step) : 4.0 * step;
+  return change > 0.0 && square > 0.0 ? std::clamp(step * change / square, 1e-3 * step, 1e3 * step)
+                                      : 4.0 * step;
 }
 
 }  // namespace
@@ -170,7 +174,8 @@ LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task, co
                               const LocalSettings& settings, const Context& context) {
   ProgressMeter meter(context, "lmkl");
   LocalSolution solution;
-  LocalPoint point = local_point(bank, task, inputs, settings, Matrix(bank.kernels(), inputs.cols() + 1), {}, context);
+  LocalPoint point =
+      local_point(bank, task, inputs, settings, Matrix(bank.kernels(), inputs.cols() + 1), {}, context);
   Matrix gradient = local_gradient(bank, inputs, settings.kind, point);
   solution.trace.push_back({0, point.inner.primal, meter.seconds()});
   solution.status = Status::iteration_limit;

@@ -8,9 +8,10 @@
 //   given        a bank, labels ±1 (or numbers), C_i per sample, the gates' inputs z of every sample
 //   returns      V, coefficients, bias
 //
-// For fixed V it is an SVM (margin_mkl with fixed weights on the gated bank). Its derivative in V needs α alone, because
-// the maximum does not change to first order: gradient steps with a line search. The factors left out above make constant gates
-// the mean of all kernels. J is not convex in V: there is no proof of optimality.
+// For fixed V it is an SVM (margin_mkl with fixed weights on the gated bank). Its derivative in V needs α
+// alone, because the maximum does not change to first order: gradient steps with a line search. The factors
+// left out above make constant gates the mean of all kernels. J is not convex in V: there is no proof of
+// optimality.
 #pragma once
 
 #include "kloom/model.h"
@@ -20,9 +21,9 @@ namespace kloom::learners {
 
 struct LocalSettings {
   GatePart::Kind kind = GatePart::Kind::softmax;
-  Index steps = 50;          // of the gradient, at most
-  double change = 1e-4;      // stop when a step lowers J by less, relative
-  double tolerance = 1e-5;   // relative duality gap of each SVM
+  Index steps = 50;         // of the gradient, at most
+  double change = 1e-4;     // stop when a step lowers J by less, relative
+  double tolerance = 1e-5;  // relative duality gap of each SVM
 };
 
 struct LocalSolution {
@@ -34,10 +35,10 @@ struct LocalSolution {
   std::vector<TracePoint> trace;
 };
 
-// The gates' inputs from the kernels themselves: coordinates of the samples along the R leading principal components of the
-// kernel Σ_p space_p k_p. With a linear kernel and R the number of features these are the features, rotated, which
-// changes nothing: slopes rotate with them. Scaled so that coordinates have mean square 1. On many samples the components
-// come from some of them.
+// The gates' inputs from the kernels themselves: coordinates of the samples along the R leading principal
+// components of the kernel Σ_p space_p k_p. With a linear kernel and R the number of features these are the
+// features, rotated, which changes nothing: slopes rotate with them. Scaled so that coordinates have mean
+// square 1. On many samples the components come from some of them.
 void set_gate_inputs(GatePart& gate, const KernelBank& bank, Vector space, Index inputs);
 
 // J and its gradient at V, for the line search and for tests.
@@ -52,7 +53,8 @@ struct LocalPoint {
                                      const LocalSettings& settings, Matrix parameters, const Vector& warm,
                                      const Context& context);
 
-[[nodiscard]] LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task, const Matrix& inputs,
-                                            const LocalSettings& settings, const Context& context);
+[[nodiscard]] LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task,
+                                            const Matrix& inputs, const LocalSettings& settings,
+                                            const Context& context);
 
 }  // namespace kloom::learners

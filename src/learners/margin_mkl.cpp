@@ -408,8 +408,9 @@ MarginSolution Solver::solve(MarginStart start) {
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
-    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains next to nothing of the gap
-    // says the same: what is left of the gap is the SVM's (large boxes multiply its violation).
+    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains next to
+    // nothing of the gap says the same: what is left of the gap is the SVM's (large boxes multiply its
+    // violation).
     const bool stuck = candidate.primal >= point.primal * (1.0 - 1e-15);
     const bool crawls = settings_.rule == WeightRule::second_order &&
                         point.primal - candidate.primal < 1e-2 * (point.primal - point.dual);

@@ -6,8 +6,8 @@
 //   several classes   one output per class (one-versus-rest) or per pair (one-versus-one)
 //   regression        the standardised target
 //
-// A sample that a problem leaves out (of neither class of a pair, of a held-out fold) has box 0: it cannot become a support
-// vector and has no loss, as if it were absent, and is still scored.
+// A sample that a problem leaves out (of neither class of a pair, of a held-out fold) has box 0: it cannot
+// become a support vector and has no loss, as if it were absent, and is still scored.
 #pragma once
 
 #include <string>
@@ -23,7 +23,8 @@ struct MarginOutput {
   std::vector<int> codes;  // strata for folds
 };
 
-// Throws InvalidArgument: samples that do not fit the kernels, a task that is not for this method, a sample without a label.
+// Throws InvalidArgument: samples that do not fit the kernels, a task that is not for this method, a sample
+// without a label.
 void check_margin_problem(const std::string& method, const KernelBank& bank, const Targets& targets,
                           bool regression);
 

@@ -45,9 +45,8 @@ struct Judged {
 
 // Simple ones first: of equally good choices the first is taken.
 std::vector<Choice> choices_of(const SamklOptions& options, Index kernels) {
-  const std::vector<double> prices = options.C > 0.0
-                                         ? std::vector<double>{options.C}
-                                         : option_numbers("C_grid", options.C_grid, 0.0, true);
+  const std::vector<double> prices =
+      options.C > 0.0 ? std::vector<double>{options.C} : option_numbers("C_grid", options.C_grid, 0.0, true);
   std::vector<Choice> choices;
   for (const double changes : option_numbers("m0", options.m0, 0.0, false)) {
     if (changes != std::floor(changes)) {
@@ -62,8 +61,8 @@ std::vector<Choice> choices_of(const SamklOptions& options, Index kernels) {
     }
   }
   if (choices.empty()) {
-    throw InvalidArgument(fmt::format(
-        "option m0 must be at most the number of kernels, which is {}; got '{}'", kernels, options.m0));
+    throw InvalidArgument(fmt::format("option m0 must be at most the number of kernels, which is {}; got '{}'",
+                                      kernels, options.m0));
   }
   return choices;
 }
@@ -92,8 +91,8 @@ class Fitter {
   [[nodiscard]] Judged choose(std::vector<Judged> judged) const;
   void judge_fold(std::vector<Judged>& judged, std::size_t output, const std::vector<Index>& folds,
                   Index fold) const;
-  void score_held_out(Judged& judged, std::size_t output, const MarginTask& rest, const std::vector<Index>& folds,
-                      Index fold, const SwitchedSolution& solution) const;
+  void score_held_out(Judged& judged, std::size_t output, const MarginTask& rest,
+                      const std::vector<Index>& folds, Index fold, const SwitchedSolution& solution) const;
   [[nodiscard]] Fitted learn(std::size_t output, const Choice& choice) const;
   void fill(Model& model, const Choice& choice, const std::vector<Fitted>& fitted) const;
   void tell(Report& report, const Choice& choice, const std::vector<Fitted>& fitted) const;
@@ -135,13 +134,15 @@ void check_start(const std::string& h0, Index kernels) {
   const bool digits = h0.find_first_not_of("01") == std::string::npos;
   if (digits && std::ssize(h0) == kernels && h0.find('1') != std::string::npos) return;
   throw InvalidArgument(fmt::format(
-      "option h0 must be all, l1, or {} digits 0 and 1, one per kernel and not all of them 0; got '{}'", kernels, h0));
+      "option h0 must be all, l1, or {} digits 0 and 1, one per kernel and not all of them 0; got '{}'",
+      kernels, h0));
 }
 
 void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask& rest,
-                            const std::vector<Index>& folds, Index fold, const SwitchedSolution& solution) const {
-  const Matrix outputs = models::gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients,
-                                               solution.switches);
+                            const std::vector<Index>& folds, Index fold,
+                            const SwitchedSolution& solution) const {
+  const Matrix outputs =
+      models::gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.switches);
   const models::PatternScores best =
       models::best_patterns(outputs, distinct_patterns(solution.switches, rest.box), solution.inner.bias,
                             targets_.task == Task::binary);
@@ -150,8 +151,8 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
   }
 }
 
-// All choices of one price begin with the same ℓ1 solution, and running to the stop begins with one update: each part is
-// solved once, and prices follow each other by warm starts.
+// All choices of one price begin with the same ℓ1 solution, and running to the stop begins with one update:
+// each part is solved once, and prices follow each other by warm starts.
 void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const std::vector<Index>& folds,
                         Index fold) const {
   const MarginTask part = without_fold(outputs_[output].task, folds, fold);
@@ -169,7 +170,8 @@ void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const s
     plain = base.inner;
     start = start_switches(plain);
     if (options_.h0 != "all") {
-      base = SwitchedMkl(bank_, rest, settings(0), start, context_).first(uniform_weights(bank_.kernels(), 1.0));
+      base =
+          SwitchedMkl(bank_, rest, settings(0), start, context_).first(uniform_weights(bank_.kernels(), 1.0));
     }
     SwitchedSolution updated;  // once, for the m₀ of the choice before
     Index updated_for = 0;
@@ -211,8 +213,8 @@ std::vector<Judged> Fitter::judge(const std::vector<Choice>& choices, Report& re
   return judged;
 }
 
-// The lowest held-out error, of equal ones the first; but with switches only if that is clearly better than the best without
-// (where m₀ = 0 is a candidate): switches can fit anything, and few samples tell little.
+// The lowest held-out error, of equal ones the first; but with switches only if that is clearly better than the
+// best without (where m₀ = 0 is a candidate): switches can fit anything, and few samples tell little.
 Judged Fitter::choose(std::vector<Judged> judged) const {
   auto best = std::ranges::min_element(judged, {}, &Judged::error);
   auto plain = judged.end();
@@ -289,7 +291,8 @@ bool Fitter::class_has_a_pattern_of_its_own(const SwitchedSolution& solution) co
   for (std::size_t c = 0; c < patterns.size(); ++c) {
     if (patterns[c].size() != 1) continue;
     bool own = true;
-    for (std::size_t d = 0; d < patterns.size(); ++d) own &= d == c || !patterns[d].contains(*patterns[c].begin());
+    for (std::size_t d = 0; d < patterns.size(); ++d)
+      own &= d == c || !patterns[d].contains(*patterns[c].begin());
     if (own) return true;
   }
   return false;
@@ -312,7 +315,8 @@ void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
   }
   if (own) {
     report.warnings.push_back(
-        "sign of collapse: all samples of a class share a pattern of switches that no other class has, so training "
+        "sign of collapse: all samples of a class share a pattern of switches that no other class has, so "
+        "training "
         "accuracy says nothing; compare with m0 = 0 on held-out samples");
   }
   if (endless) {
@@ -367,7 +371,8 @@ void Fitter::tell(Report& report, const Choice& choice, const std::vector<Fitted
   const std::string how = choice.changes == 0 ? "no switches (m0 = 0): l1 MKL"
                           : choice.one_update ? "one update of the switches"
                                               : ending_text(fitted.front().ending);
-  report.message = fmt::format("{}; m0 = {}, C = {}; inner duality gap {:.1e}", how, choice.changes, choice.price, gap);
+  report.message =
+      fmt::format("{}; m0 = {}, C = {}; inner duality gap {:.1e}", how, choice.changes, choice.price, gap);
   report.options["C"] = number_text(choice.price);
   report.options["m0"] = number_text(static_cast<double>(choice.changes));
   if (options_.updates == "auto") report.options["updates"] = choice.one_update ? "one" : "stop";
@@ -395,7 +400,8 @@ FitResult Fitter::fit() {
 
 // The inner solver's, and switches, outputs and patterns.
 std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
-  return margin_memory(n, p, whole_kernel) + static_cast<std::size_t>(6 * n * p + (2 + p) * n * outputs) * sizeof(double);
+  return margin_memory(n, p, whole_kernel) +
+         static_cast<std::size_t>(6 * n * p + (2 + p) * n * outputs) * sizeof(double);
 }
 
 }  // namespace
@@ -409,14 +415,20 @@ const OptionTable<SamklOptions>& samkl_option_table() {
        &O::m0,
        {},
        {},
-       "kernels that a sample may switch away from h0, e.g. 3; of several, e.g. 0..3, cross-validation chooses (0 is l1 MKL)"},
+       "kernels that a sample may switch away from h0, e.g. 3; of several, e.g. 0..3, cross-validation chooses "
+       "(0 is l1 MKL)"},
       {"updates",
        &O::updates,
        {},
        {"auto", "one", "stop", "literal"},
-       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the paper's Algorithm 1"},
+       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the paper's Algorithm "
+       "1"},
       {"update_limit", &O::update_limit, kAtLeastOne, {}, "at most this many updates of the switches"},
-      {"h0", &O::h0, {}, {}, "where the switches begin: all, l1 (kernels with weight in l1 MKL), or digits 0 and 1"},
+      {"h0",
+       &O::h0,
+       {},
+       {},
+       "where the switches begin: all, l1 (kernels with weight in l1 MKL), or digits 0 and 1"},
       {"margins",
        &O::margins,
        {},
@@ -429,7 +441,11 @@ const OptionTable<SamklOptions>& samkl_option_table() {
        "floor of tau, for samples whose kernels are almost all off"},
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the cross-validation and for probabilities"},
       {"tolerance", &O::tolerance, kPositive, {}, "relative duality gap of every inner problem"},
-      {"iterations", &O::iterations, kAtLeastOne, {}, "at most this many updates of the kernel weights in each"},
+      {"iterations",
+       &O::iterations,
+       kAtLeastOne,
+       {},
+       "at most this many updates of the kernel weights in each"},
       {"class_weight",
        &O::class_weight,
        {},
@@ -453,7 +469,8 @@ FitResult fit_samkl(const KernelBank& bank, const Targets& targets, const SamklO
   report.task = std::string(to_string(targets.task));
   report.samples = bank.rows();
   report.kernels = bank.kernels();
-  for (const auto& [name, value] : option_texts(samkl_option_table(), options)) report.options.emplace(name, value);
+  for (const auto& [name, value] : option_texts(samkl_option_table(), options))
+    report.options.emplace(name, value);
   result.model.options_json = nlohmann::json(report.options).dump();
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
@@ -465,7 +482,8 @@ FitResult fit_samkl(const KernelBank& bank, const Targets& targets, const SamklO
 Learner samkl_learner() {
   Learner learner;
   learner.name = kName;
-  learner.summary = "kernels switched on and off sample by sample (SAMKL), chosen against l1 MKL by cross-validation";
+  learner.summary =
+      "kernels switched on and off sample by sample (SAMKL), chosen against l1 MKL by cross-validation";
   learner.doc_page = "docs/methods/samkl.md";
   learner.tasks = {Task::binary, Task::multiclass};
   learner.sample_maps = true;

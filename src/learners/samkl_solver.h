@@ -2,16 +2,17 @@
 //
 // Sample-adaptive MKL with one output [Liu2014]: kernels are switched off sample by sample.
 //
-//   minimise     ½ Σ_p ‖w_p‖²/γ_p + C Σ_i ξ_i                                                             (eq. 11)
-//   subject to   y_i (Σ_p h_ip w_pᵀφ_p(x_i) + b)/τ_i ≥ 1 − ξ_i,  ξ ≥ 0,  γ ≥ 0,  Σ γ_p = 1
-//   with         h_i the fewest kernels that keep sample i's constraint, ‖h_i − h⁰‖₁ ≤ m₀                 (eq. 15)
-//                τ_i = Σ_p h_ip ‖w_p‖ / Σ_p ‖w_p‖                                                         (eq. 16)
+//   minimise     ½ Σ_p ‖w_p‖²/γ_p + C Σ_i ξ_i                                                             (eq.
+//   11) subject to   y_i (Σ_p h_ip w_pᵀφ_p(x_i) + b)/τ_i ≥ 1 − ξ_i,  ξ ≥ 0,  γ ≥ 0,  Σ γ_p = 1 with         h_i
+//   the fewest kernels that keep sample i's constraint, ‖h_i − h⁰‖₁ ≤ m₀                 (eq. 15)
+//                τ_i = Σ_p h_ip ‖w_p‖ / Σ_p ‖w_p‖                                                         (eq.
+//                16)
 //   given        a bank, labels ±1, C_i per sample, h⁰, m₀
 //   returns      γ, coefficients, b, h, τ
 //
-// Alternates as Algorithm 1 does. For fixed h and τ the problem is ℓ1 MKL on the kernels K̃_p(i, j) = h_ip h_jp K_p(i, j)
-// with box C_i/τ_i and margin τ_i (substitute α' = α/τ in eq. 13), so margin_mkl solves it. Not convex in all together:
-// there is no proof of optimality.
+// Alternates as Algorithm 1 does. For fixed h and τ the problem is ℓ1 MKL on the kernels K̃_p(i, j) = h_ip h_jp
+// K_p(i, j) with box C_i/τ_i and margin τ_i (substitute α' = α/τ in eq. 13), so margin_mkl solves it. Not
+// convex in all together: there is no proof of optimality.
 //
 //   paper       here
 //   h, τ        switches, margins

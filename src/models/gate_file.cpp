@@ -37,9 +37,11 @@ std::string switches_trouble(const GatePart& gate, Index samples, Index kernels)
   for (const auto& output : gate.outputs) {
     if (output.patterns.rows() < 1 || output.patterns.cols() != kernels)
       return "the patterns of switches have the wrong shape";
-    if (!only_switches(output.patterns) || !only_switches(output.samples)) return "a switch is neither on nor off";
+    if (!only_switches(output.patterns) || !only_switches(output.samples))
+      return "a switch is neither on nor off";
     if (std::ssize(output.margins) != samples) return "the margins are not one per sample";
-    if (!std::ranges::all_of(output.margins, [](double tau) { return tau > 0.0; })) return "a margin is not positive";
+    if (!std::ranges::all_of(output.margins, [](double tau) { return tau > 0.0; }))
+      return "a margin is not positive";
   }
   return {};
 }
@@ -50,7 +52,8 @@ std::string functions_trouble(const GatePart& gate, Index samples, Index kernels
       std::ssize(gate.space) != kernels)
     return "the inputs of the gates have the wrong shape";
   for (const auto& output : gate.outputs) {
-    if (!is_shape(output.parameters, kernels, inputs + 1)) return "the parameters of the gates have the wrong shape";
+    if (!is_shape(output.parameters, kernels, inputs + 1))
+      return "the parameters of the gates have the wrong shape";
   }
   return {};
 }

@@ -71,7 +71,8 @@ Json rows_json(const Matrix& values) {
 
 // One output's map: everything that a drawing of samples × kernels needs, and the counts that belong beside it.
 Json map_json(const Report::SampleMap& map) {
-  Json json = {{"output", map.output}, {"kernels", map.kernels}, {"weights", map.weights}, {"classes", map.classes}};
+  Json json = {
+      {"output", map.output}, {"kernels", map.kernels}, {"weights", map.weights}, {"classes", map.classes}};
   json["sample_classes"] = map.codes;
   json["order"] = report::drawing_order(map);
   json["class_means"] = rows_json(report::class_means(map));

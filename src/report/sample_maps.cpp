@@ -57,7 +57,8 @@ std::vector<Index> drawing_order(const Report::SampleMap& map) {
       continue;
     }
     Index largest = 0;
-    for (Index p = 1; p < map.values.cols(); ++p) largest = map.values(i, p) > map.values(i, largest) ? p : largest;
+    for (Index p = 1; p < map.values.cols(); ++p)
+      largest = map.values(i, p) > map.values(i, largest) ? p : largest;
     keys.push_back(fmt::format("{:08}", largest));
   }
   std::vector<Index> order(keys.size());
@@ -96,9 +97,10 @@ std::string csv_text(const std::string& text) {
 
 std::string csv_row(const Report::SampleMap& map, Index sample) {
   const auto s = static_cast<std::size_t>(sample);
-  std::string row = fmt::format("{},{},{}", sample + 1,
-                                map.codes.empty() ? "" : csv_text(map.classes[static_cast<std::size_t>(map.codes[s])]),
-                                csv_text(map.output));
+  std::string row =
+      fmt::format("{},{},{}", sample + 1,
+                  map.codes.empty() ? "" : csv_text(map.classes[static_cast<std::size_t>(map.codes[s])]),
+                  csv_text(map.output));
   for (Index p = 0; p < map.values.cols(); ++p) {
     if (map.kind == Report::SampleMap::Kind::gating) {
       row += fmt::format(",{}", map.values(sample, p));

@@ -10,7 +10,8 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-// What sorting leaves of the problem: changes in the order in which they are made, and the sum after each number of them.
+// What sorting leaves of the problem: changes in the order in which they are made, and the sum after each
+// number of them.
 struct Order {
   std::vector<std::size_t> kernels;
   Vector sums;  // sums[k]: what the first k changes add to Σ h_p g_p
@@ -31,8 +32,8 @@ Order order_of(std::span<const double> gains, std::span<const double> start, dou
 
 }  // namespace
 
-std::optional<Vector> fewest_switches(std::span<const double> gains, std::span<const double> start, double needed,
-                                      Index changes) {
+std::optional<Vector> fewest_switches(std::span<const double> gains, std::span<const double> start,
+                                      double needed, Index changes) {
   const Order off = order_of(gains, start, -1.0);
   const Order on = order_of(gains, start, 1.0);
   double sum = 0.0;

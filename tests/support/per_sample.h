@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A made-up problem in which different samples need different kernels: several sensors that all see the class, each with a
-// gauge of its own state. Now and then one is out of order: its signal is wild whatever the class is,
-// and its gauge is high. One linear kernel per sensor. A fixed sum of kernels has to trust a sensor always or never.
+// A made-up problem in which different samples need different kernels: several sensors that all see the class,
+// each with a gauge of its own state. Now and then one is out of order: its signal is wild whatever the class
+// is, and its gauge is high. One linear kernel per sensor. A fixed sum of kernels has to trust a sensor always
+// or never.
 #pragma once
 
 #include <string>
@@ -35,7 +36,8 @@ struct SensorSamples {
   Targets targets;
 };
 
-inline SensorSamples sensor_samples(Index n, Index sensors, double share, double wild, double noise, unsigned seed) {
+inline SensorSamples sensor_samples(Index n, Index sensors, double share, double wild, double noise,
+                                    unsigned seed) {
   Normal normal(seed);
   SensorSamples samples;
   samples.views.assign(static_cast<std::size_t>(sensors), Matrix(n, 2));
@@ -53,7 +55,8 @@ inline SensorSamples sensor_samples(Index n, Index sensors, double share, double
   return samples;
 }
 
-inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double share, double wild, double noise, unsigned seed) {
+inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double share, double wild,
+                                    double noise, unsigned seed) {
   const SensorSamples train = sensor_samples(n, sensors, share, wild, noise, seed);
   const SensorSamples test = sensor_samples(fresh, sensors, share, wild, noise, seed + 5000);
   SensorProblem problem;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Localised MKL: its gradient against finite differences, the limit of constant gates, gates on features, several classes and
-// numbers.
+// Localised MKL: its gradient against finite differences, the limit of constant gates, gates on features,
+// several classes and numbers.
 #include "learners/lmkl.h"
 
 #include <gmock/gmock.h>
@@ -36,8 +36,8 @@ std::unique_ptr<KernelBank> bank_of(test::BinaryProblem problem) {
   return make_dense_bank(problem.kernels, problem.names, true);
 }
 
-// J(V + h e) − J(V − h e) over 2h. J is known to the SVM's gap, 1e-11 of it, so with h = 1e-3 the quotient is known to about
-// 1e-8·J plus the h² of its third derivative: 1e-5·J is far above both.
+// J(V + h e) − J(V − h e) over 2h. J is known to the SVM's gap, 1e-11 of it, so with h = 1e-3 the quotient is
+// known to about 1e-8·J plus the h² of its third derivative: 1e-5·J is far above both.
 TEST(Lmkl, GradientAgreesWithFiniteDifferences) {
   const test::BinaryProblem problem = test::binary_problem(40, 2, {0.7, 2.0}, 3);
   const auto bank = bank_of(problem);
@@ -164,7 +164,8 @@ TEST(Lmkl, PredictsByTheGatesOfBothSamples) {
     for (Index m = 0; m < bank->kernels(); ++m) {
       total += g(i, m);
       for (Index n = 0; n < 40; ++n) {
-        sum += g(i, m) * fit.model.coefficients(n, 0) * g(n, m) * problem.kernels[static_cast<std::size_t>(m)](i, n);
+        sum += g(i, m) * fit.model.coefficients(n, 0) * g(n, m) *
+               problem.kernels[static_cast<std::size_t>(m)](i, n);
       }
     }
     EXPECT_NEAR(p.scores(i, 0), sum, 1e-8 * (1.0 + std::abs(sum)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SAMKL: the limit without switches, the published formulas transcribed, what theory says of the alternation, collapse, and
-// hard inputs.
+// SAMKL: the limit without switches, the published formulas transcribed, what theory says of the alternation,
+// collapse, and hard inputs.
 #include "learners/samkl.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,8 @@ TEST(Samkl, WithoutSwitchesIsL1Mkl) {
     plain.tolerance = 1e-8;
     plain.probability = false;
     const FitResult samkl = learners::fit_samkl(*bank, problem.targets, options, {});
-    const FitResult l1 = learners::fit_margin(learners::MarginMethod::simplemkl, *bank, problem.targets, plain, {});
+    const FitResult l1 =
+        learners::fit_margin(learners::MarginMethod::simplemkl, *bank, problem.targets, plain, {});
     EXPECT_NEAR(samkl.report.objective, l1.report.objective, 2e-8 * l1.report.objective);
     const Matrix a = predict(samkl.model, *bank, {}, {}).scores;
     const Matrix b = predict(l1.model, *bank, {}, {}).scores;
@@ -144,7 +145,8 @@ TEST(Samkl, SeveralClassesTakeTheLargestScore) {
   EXPECT_GE(right, 45);
 }
 
-// After one update every sample keeps its constraint of eq. 15 within the allowance, and τ is eq. 16 of the solution before.
+// After one update every sample keeps its constraint of eq. 15 within the allowance, and τ is eq. 16 of the
+// solution before.
 TEST(Samkl, OneUpdateFollowsThePublishedFormulas) {
   const test::BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 3.0}, 6);
   const auto bank = bank_of(problem);
@@ -180,7 +182,8 @@ TEST(Samkl, OneUpdateFollowsThePublishedFormulas) {
     for (Index p = 0; p < 4; ++p) {
       double g = 0.0;
       for (Index j = 0; j < 40; ++j) {
-        g += before.inner.theta[static_cast<std::size_t>(p)] * before.inner.coefficients[static_cast<std::size_t>(j)] *
+        g += before.inner.theta[static_cast<std::size_t>(p)] *
+             before.inner.coefficients[static_cast<std::size_t>(j)] *
              problem.kernels[static_cast<std::size_t>(p)](j, i);
       }
       all += g;
@@ -192,13 +195,14 @@ TEST(Samkl, OneUpdateFollowsThePublishedFormulas) {
     switched += off;
     // 1 − ξ_i = min(1, y f), allowance 1e-6.
     EXPECT_GE(y * some, std::min(1.0, y * all) - 1.1e-6);
-    EXPECT_NEAR(after.margins[static_cast<std::size_t>(i)], std::max(settings.least_margin, kept / total), 1e-9);
+    EXPECT_NEAR(after.margins[static_cast<std::size_t>(i)], std::max(settings.least_margin, kept / total),
+                1e-9);
   }
   EXPECT_GT(switched, 20);
 }
 
-// With τ = 1 every update leaves the old solution feasible, so the objective cannot rise by more than what an inner
-// problem may miss of its optimum.
+// With τ = 1 every update leaves the old solution feasible, so the objective cannot rise by more than what an
+// inner problem may miss of its optimum.
 TEST(Samkl, ObjectiveFallsWhileTauIsOne) {
   for (unsigned seed = 10; seed < 30; ++seed) {
     const test::BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 3.0}, seed);
@@ -243,8 +247,8 @@ TEST(Samkl, RefereeProvesTheInnerProblemAndCountsTheRest) {
   EXPECT_THAT(certify(*bank, problem.targets, altered, {}).verdict, HasSubstr("not feasible"));
 }
 
-// As many switches as kernels: the samples of one class switch everything off and the bias classifies them. The published
-// algorithm does it, and the report says so.
+// As many switches as kernels: the samples of one class switch everything off and the bias classifies them. The
+// published algorithm does it, and the report says so.
 TEST(Samkl, WarnsOfCollapse) {
   const test::BinaryProblem problem = test::binary_problem(60, 3, {1.0}, 8);
   const auto bank = bank_of(problem);
@@ -273,7 +277,9 @@ TEST(Samkl, BeginsWhereItIsTold) {
   EXPECT_EQ(given.model.gate->start, (Vector{0.0, 1.0, 1.0, 0.0}));
   options.h0 = "l1";
   const FitResult l1 = learners::fit_samkl(*bank, problem.targets, options, {});
-  EXPECT_LT(l1.model.gate->start[0] + l1.model.gate->start[1] + l1.model.gate->start[2] + l1.model.gate->start[3], 4.0);
+  EXPECT_LT(
+      l1.model.gate->start[0] + l1.model.gate->start[1] + l1.model.gate->start[2] + l1.model.gate->start[3],
+      4.0);
   for (const FitResult* fit : {&given, &l1}) {
     for (Index p = 0; p < 4; ++p) {
       // A kernel that is off in h⁰ has no weight and is worth nothing to anyone.

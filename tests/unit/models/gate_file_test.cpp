@@ -56,14 +56,15 @@ Model sound_model(GatePart::Kind kind) {
   return model;
 }
 
-constexpr GatePart::Kind kKinds[] = {GatePart::Kind::switches, GatePart::Kind::softmax, GatePart::Kind::sigmoid};
+constexpr GatePart::Kind kKinds[] = {GatePart::Kind::switches, GatePart::Kind::softmax,
+                                     GatePart::Kind::sigmoid};
 
 bool same(const Model& a, const Model& b) {
   const GatePart& x = *a.gate;
   const GatePart& y = *b.gate;
-  bool equal = a.coefficients == b.coefficients && x.kind == y.kind && x.start == y.start && x.changes == y.changes &&
-               x.space == y.space && x.projection == y.projection && x.offset == y.offset &&
-               x.outputs.size() == y.outputs.size();
+  bool equal = a.coefficients == b.coefficients && x.kind == y.kind && x.start == y.start &&
+               x.changes == y.changes && x.space == y.space && x.projection == y.projection &&
+               x.offset == y.offset && x.outputs.size() == y.outputs.size();
   for (std::size_t k = 0; equal && k < x.outputs.size(); ++k) {
     equal = x.outputs[k].samples == y.outputs[k].samples && x.outputs[k].patterns == y.outputs[k].patterns &&
             x.outputs[k].margins == y.outputs[k].margins && x.outputs[k].parameters == y.outputs[k].parameters;
@@ -113,8 +114,10 @@ TEST(GateFile, GatesThatBreakARuleAreNotSaved) {
   EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs.pop_back(); }), HasSubstr("each score"));
   EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples = Matrix(3, 2); }),
               HasSubstr("each sample"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples(0, 0) = 0.5; }), HasSubstr("on nor off"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].patterns = Matrix(); }), HasSubstr("patterns"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples(0, 0) = 0.5; }),
+              HasSubstr("on nor off"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].patterns = Matrix(); }),
+              HasSubstr("patterns"));
   EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[0].margins[2] = 0.0; }), HasSubstr("positive"));
   EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[0].margins.pop_back(); }), HasSubstr("margins"));
   EXPECT_THAT(refused(switches, [](Model& m) { m.gate->start.pop_back(); }), HasSubstr("per kernel"));

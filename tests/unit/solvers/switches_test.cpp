@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Switches by sorting against COIN-OR CBC's branch and cut on the same 0/1 programme. The number of kernels is unique,
-// the set of them is not: sets of equal size tie.
+// Switches by sorting against COIN-OR CBC's branch and cut on the same 0/1 programme. The number of kernels is
+// unique, the set of them is not: sets of equal size tie.
 #include "solvers/switches.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ int cbc_count(const Instance& instance) {
   return static_cast<int>(std::lround(model.getObjValue()));
 }
 
-// Gains on a grid of quarters: many ties, and every sum is exact, so the border of feasibility is the same for both.
+// Gains on a grid of quarters: many ties, and every sum is exact, so the border of feasibility is the same for
+// both.
 Instance random_instance(std::mt19937& engine) {
   const auto uniform = [&](int low, int high) {
     return low + static_cast<int>(engine() % static_cast<unsigned>(high - low + 1));
