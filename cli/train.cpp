@@ -37,6 +37,7 @@ struct TrainOptions {
   std::string output;
   std::string report;
   std::string test;
+  std::string sample_map;
 };
 
 void add_output_options(CLI::App& app, TrainOptions& options) {
@@ -46,6 +47,10 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--report", options.report, "Write the training report as JSON")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--sample-map", options.sample_map,
+                 "Write which kernels each sample uses as CSV (samkl: switches, lmkl: gates)")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--test", options.test, "Evaluate on this labelled file after training")
@@ -85,6 +90,16 @@ void choose_method(const TrainOptions& options, Training& training, Session& ses
                                        training.learner->name, to_string(training.targets.task),
                                        training.learner->summary));
   }
+}
+
+void require_sample_maps(const TrainOptions& options, const Learner& learner) {
+  if (options.sample_map.empty() || learner.sample_maps) return;
+  std::vector<std::string> able;
+  for (const Learner& other : all_learners()) {
+    if (other.sample_maps) able.push_back(other.name);
+  }
+  throw InvalidArgument(fmt::format("--sample-map: {} uses the same kernels for every sample; these do not: {}",
+                                    learner.name, list_of(able, 10)));
 }
 
 Index outputs_of(const Targets& targets) {
@@ -142,6 +157,7 @@ Training prepare(const TrainOptions& options, const DatasetRequest& request, Ses
   training.targets.weights = data.weights;
   session.console().note(target_sentence(training.targets, data));
   choose_method(options, training, session);
+  require_sample_maps(options, *training.learner);
   fit_recipe(training.input, options.dataset, options.kernels, session);
   make_bank(options, training, session);
   return training;
@@ -223,6 +239,7 @@ int run(TrainOptions& options) {
   inputs.push_back(options.test);
   require_writable(options.output, inputs);
   if (!options.report.empty()) require_writable(options.report, inputs);
+  if (!options.sample_map.empty()) require_writable(options.sample_map, inputs);
 
   const Training training = prepare(options, request, session);
   FitResult fit =
@@ -237,6 +254,7 @@ int run(TrainOptions& options) {
   const bool whole = !usable || judge_unless_interrupted(options, training, fit, session);
   model.report_json = to_json(fit.report);
   if (!options.report.empty()) write_file(options.report, model.report_json + "\n");
+  if (!options.sample_map.empty() && usable) write_file(options.sample_map, sample_maps_csv(fit.report));
   if (!usable) {
     throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
                             fit.report.message));

@@ -8,9 +8,11 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "learners/bemkl.h"
+#include "learners/lmkl.h"
 #include "learners/margin.h"
 #include "learners/mcmkl.h"
 #include "learners/mklda.h"
+#include "learners/samkl.h"
 #include "learners/ufomkl.h"
 
 namespace kloom {
@@ -21,6 +23,8 @@ std::span<const Learner> all_learners() {
       learners::margin_learner(learners::MarginMethod::lp_mkl),
       learners::margin_learner(learners::MarginMethod::simplemkl),
       learners::mcmkl_learner(),
+      learners::samkl_learner(),
+      learners::lmkl_learner(),
       learners::margin_learner(learners::MarginMethod::uniform),
       learners::margin_learner(learners::MarginMethod::single),
       learners::mklda_learner(),

@@ -56,6 +56,8 @@ struct Learner {
   std::function<std::size_t(Index n, Index p, Index m)> least_memory;
   // Reads combinations of kernels by entries, so that families of kernels of one distance need not be stored.
   bool wants_families = false;
+  // Kernels depend on the sample: the report has maps of samples × kernels.
+  bool sample_maps = false;
 };
 
 [[nodiscard]] std::span<const Learner> all_learners();

@@ -7,7 +7,7 @@
 //     score_c(x) = Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c,
 //
 // so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a posterior,
-// kernels on classes, later a gate or switches), plus the recipe that makes kernel rows of new samples.
+// kernels on classes, gates), plus the recipe that makes kernel rows of new samples.
 #pragma once
 
 #include <memory>
@@ -84,6 +84,26 @@ struct McmklPart {
   Matrix class_weights;  // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
 };
 
+// What methods add whose kernels depend on the sample: K_p(x, x') becomes g_p(x) K_p(x, x') g_p(x'), with gates
+// g of its own for every output.
+struct GatePart {
+  enum class Kind { switches, softmax, sigmoid };
+  struct Output {
+    Matrix samples;     // N × P: gates of the training samples; switches: 0 or 1
+    Matrix patterns;    // switches: the distinct rows of training samples that count, H × P
+    Vector margins;     // switches: τ_i, the margin asked of sample i
+    Matrix parameters;  // functions: P × (R + 1), for each kernel the slopes and the offset
+  };
+  Kind kind = Kind::switches;
+  std::vector<Output> outputs;
+  Vector start;          // switches: h⁰, P
+  double changes = 0.0;  // switches: m₀
+  // Functions see z(x) = projectionᵀ k(x) + offset, k(x) = Σ_p space_p [k_p(x, x_n)]_n.
+  Vector space;       // P
+  Matrix projection;  // N × R
+  Vector offset;      // R
+};
+
 // What stochastic methods add: the problem whose minimum they look for, and where an average of several
 // solutions predicts, those solutions.
 struct StochasticPart {
@@ -133,6 +153,7 @@ struct Model {
   std::optional<BemklPosterior> bemkl;
   std::optional<MarginPart> margin;
   std::optional<McmklPart> mcmkl;
+  std::optional<GatePart> gate;
   std::optional<StochasticPart> stochastic;
   std::optional<StreamPart> stream;
   std::optional<FeaturePart> features;

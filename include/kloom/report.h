@@ -54,6 +54,17 @@ struct Report {
     std::vector<std::string> columns;
     std::vector<Vector> rows;
   };
+  // What every training sample uses of every kernel, where that depends on the sample.
+  struct SampleMap {
+    enum class Kind { switches, gating };
+    Kind kind = Kind::switches;
+    std::string output;                  // class that the score speaks for; empty where there is one score
+    std::vector<std::string> kernels;
+    Vector weights;                      // of the kernels, of this output
+    std::vector<std::string> classes;    // regression: empty
+    std::vector<int> codes;              // class of each sample
+    Matrix values;                       // samples × kernels: 1 on, 0 off; or the gate's value
+  };
   std::string method;
   std::string bank;                  // kind of the bank used
   std::string task;
@@ -73,10 +84,14 @@ struct Report {
   std::map<std::string, std::string> environment;                // versions, processor, BLAS core
   std::vector<std::string> warnings;
   std::vector<Table> tables;
+  std::vector<SampleMap> maps;
   Certificate certificate;
   std::vector<Evaluation> evaluations;   // "training", "test", …; may be empty
 };
 
+// The maps as one CSV table: sample, class, output, then a column per kernel; rows by output, class and pattern. Switches
+// are "on", "off", or "idle" (off, but the kernel has no weight anyway); gates are numbers.
+[[nodiscard]] std::string sample_maps_csv(const Report& report);
 // For people: a few lines, most important first.
 [[nodiscard]] std::string to_text(const Report& report);
 [[nodiscard]] std::string to_text(const Certificate& certificate);

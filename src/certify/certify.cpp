@@ -5,6 +5,7 @@
 
 #include "algebra/threads.h"
 #include "certify/bemkl.h"
+#include "certify/gated.h"
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
 #include "certify/stochastic.h"
@@ -31,6 +32,7 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
     throw InvalidArgument("the classes of the data are not those that the model was trained on");
   }
   const algebra::ThreadScope threads(context);
+  if (model.gate) return certify_detail::certify_gated(bank, targets, model);
   if (model.margin) return certify_detail::certify_margin(bank, targets, model);
   if (model.mcmkl) return certify_detail::certify_mcmkl(bank, targets, model);
   if (model.stochastic)

@@ -7,6 +7,9 @@
 //   primal = ½ (Σ_m ‖w_m‖^{2p/(p+1)})^{(p+1)/p} + Σ_i C_i loss_i(f_i + b),   ‖w_m‖ = θ_m √q_m,  q_m = cᵀ K_m c
 //   dual   = linear part − ½ ‖q‖_{p*}                              (θ not learned: ½ Σ θ_m q_m in both)
 //
+// Where the model has gates g, K_m(i, j) stands for g_im K_m(i, j) g_jm; where it has margins τ_i, the hinge
+// loss is max(0, τ_i − y_i(f_i + b)) instead of max(0, 1 − y_i(f_i + b)).
+//
 // Any feasible c gives dual ≤ optimum ≤ primal, so the gap proves how far from optimal the model can be.
 #include "certify/margin.h"
 
@@ -26,21 +29,18 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
+using Finding = MarginFinding;
+
 struct Problem {
   Vector y;
   Vector box;
   Vector c;
   Vector theta;
+  Vector margin;  // asked of each sample
+  Matrix gates;   // empty: all 1
   double norm = 1.0;
   double epsilon = 0.0;
   bool regression = false;
-};
-
-struct Finding {
-  double primal = 0.0;
-  double dual = 0.0;
-  double infeasible = 0.0;  // of c, relative to its size
-  double kkt = 0.0;         // largest violation of complementary slackness, in units of the labels
 };
 
 Problem problem_of(const Targets& targets, const Model& model, Index output) {
@@ -51,6 +51,8 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   p.regression = part.regression;
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? output : 0;
   for (Index m = 0; m < model.weights.values.cols(); ++m) p.theta.push_back(model.weights.values(row, m));
+  if (model.gate) p.gates = model.gate->outputs[at(output)].samples;
+  const bool margins = model.gate && model.gate->kind == GatePart::Kind::switches;
   const bool pairs = !part.pairs.empty();
   const int positive = pairs                        ? static_cast<int>(part.pairs(output, 0))
                        : model.task == Task::binary ? 1
@@ -58,6 +60,7 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   for (Index i = 0; i < model.coefficients.rows(); ++i) {
     p.c.push_back(model.coefficients(i, output) / part.target_scale);
     p.box.push_back(part.box(i, output));
+    p.margin.push_back(margins ? model.gate->outputs[at(output)].margins[at(i)] : 1.0);
     p.y.push_back(part.regression ? (targets.values(i, 0) - part.target_centre) / part.target_scale
                                   : (targets.codes[at(i)] == positive ? 1.0 : -1.0));
   }
@@ -65,7 +68,7 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
 }
 
 double loss(const Problem& p, std::size_t i, double score) {
-  return std::max(0.0, p.regression ? std::abs(p.y[i] - score) - p.epsilon : 1.0 - p.y[i] * score);
+  return std::max(0.0, p.regression ? std::abs(p.y[i] - score) - p.epsilon : p.margin[i] - p.y[i] * score);
 }
 
 double total_loss(const Problem& p, const Vector& f, double b) {
@@ -85,7 +88,7 @@ double best_bias(const Problem& p, const Vector& f) {
       points.push_back(p.y[i] - f[i] - p.epsilon);
       points.push_back(p.y[i] - f[i] + p.epsilon);
     } else {
-      points.push_back(p.y[i] - f[i]);  // y(f + b) = 1 as y = ±1
+      points.push_back(p.y[i] * p.margin[i] - f[i]);  // y(f + b) = margin as y = ±1
     }
   }
   if (points.empty()) return 0.0;
@@ -144,25 +147,37 @@ double slackness(const Problem& p, const Vector& f, double b) {
   for (std::size_t i = 0; i < f.size(); ++i) {
     if (p.box[i] == 0.0) continue;
     const double a = std::abs(p.c[i]);
-    const double distance = p.regression ? std::abs(p.y[i] - f[i] - b) - p.epsilon : 1.0 - p.y[i] * (f[i] + b);
+    const double distance =
+        p.regression ? std::abs(p.y[i] - f[i] - b) - p.epsilon : p.margin[i] - p.y[i] * (f[i] + b);
     if (a > 0.0) worst = std::max(worst, -distance);
     if (a < p.box[i]) worst = std::max(worst, distance);
   }
   return worst;
 }
 
+// K_m c of every kernel, through the gates.
+Matrix outputs_of(const KernelBank& bank, const Problem& p) {
+  Matrix own(bank.cols(), bank.kernels());
+  for (Index m = 0; m < own.cols(); ++m) {
+    for (Index i = 0; i < own.rows(); ++i) own(i, m) = p.c[at(i)] * (p.gates.empty() ? 1.0 : p.gates(i, m));
+  }
+  Matrix outputs = bank.apply_each(own.view());
+  for (std::size_t k = 0; k < p.gates.values().size(); ++k) outputs.values()[k] *= p.gates.values()[k];
+  return outputs;
+}
+
 Finding examine(const KernelBank& bank, const Problem& p) {
-  const Matrix forms = bank.quadratic_forms(as_column(p.c));
+  const Matrix outputs = outputs_of(bank, p);
   Vector q;
-  for (Index m = 0; m < bank.kernels(); ++m) q.push_back(std::max(0.0, forms(m, 0)));
-  const Matrix combined = bank.combine(p.theta);
+  for (Index m = 0; m < bank.kernels(); ++m) q.push_back(std::max(0.0, algebra::dot(outputs.column(m), p.c)));
   Vector f(p.c.size());
-  algebra::gemv(algebra::Op::none, 1.0, combined.view(), p.c, 0.0, f);
+  algebra::gemv(algebra::Op::none, 1.0, outputs.view(), p.theta, 0.0, f);
   const double b = best_bias(p, f);
   Finding finding;
   finding.primal = regulariser(p, q) + total_loss(p, f, b);
   for (std::size_t i = 0; i < p.c.size(); ++i) {
-    finding.dual += p.regression ? p.y[i] * p.c[i] - p.epsilon * std::abs(p.c[i]) : p.y[i] * p.c[i];
+    finding.dual +=
+        p.regression ? p.y[i] * p.c[i] - p.epsilon * std::abs(p.c[i]) : p.margin[i] * p.y[i] * p.c[i];
   }
   finding.dual -= conjugate_regulariser(p, q);
   finding.infeasible = infeasibility(p);
@@ -172,33 +187,41 @@ Finding examine(const KernelBank& bank, const Problem& p) {
 
 }  // namespace
 
-Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model) {
-  Finding total;
-  double gap = 0.0;
+MarginFinding examine_margin(const KernelBank& bank, const Targets& targets, const Model& model) {
+  MarginFinding total;
   for (Index output = 0; output < model.coefficients.cols(); ++output) {
     const Finding one = examine(bank, problem_of(targets, model, output));
     total.primal += one.primal;
     total.dual += one.dual;
     total.infeasible = std::max(total.infeasible, one.infeasible);
     total.kkt = std::max(total.kkt, one.kkt);
-    gap = std::max(gap, (one.primal - one.dual) / std::max(std::abs(one.primal), 1e-300));
+    total.gap = std::max(total.gap, (one.primal - one.dual) / std::max(std::abs(one.primal), 1e-300));
   }
-  Certificate certificate;
   // Sums of N products round by about N·eps; a coefficient outside its bounds by more than that is a fault.
-  const bool feasible = total.infeasible <= 1e-9;
-  certificate.proof = feasible && std::isfinite(gap);
-  certificate.items = {
+  total.proof = total.infeasible <= 1e-9 && std::isfinite(total.gap);
+  return total;
+}
+
+std::vector<Certificate::Item> items_of(const MarginFinding& total) {
+  return {
       {"primal objective", total.primal, "regulariser plus loss, summed over outputs"},
       {"dual objective", total.dual, "a lower bound on the best primal objective"},
-      {"duality gap", gap, "relative, the largest of all outputs"},
+      {"duality gap", total.gap, "relative, the largest of all outputs"},
       {"KKT residual", total.kkt, "largest violation of complementary slackness, in units of the labels"},
       {"infeasibility", total.infeasible, "of the dual coefficients, relative to their size"},
   };
+}
+
+Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const MarginFinding total = examine_margin(bank, targets, model);
+  Certificate certificate;
+  certificate.proof = total.proof;
+  certificate.items = items_of(total);
   certificate.verdict = certificate.proof
                             ? fmt::format(
                                   "No kernel weights and coefficients can have an objective more than {:.1e} "
                                   "(relative) below this model's.",
-                                  gap)
+                                  total.gap)
                             : "The dual coefficients are not feasible, so the gap proves nothing.";
   return certificate;
 }

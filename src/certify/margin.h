@@ -3,9 +3,23 @@
 // The referee's view of a margin model: primal, dual and their gap, which is a proof.
 #pragma once
 
+#include <vector>
+
 #include "kloom/certify.h"
 
 namespace kloom::certify_detail {
+
+// Of one output, or of all of them: sums of the objectives, the worst of the rest.
+struct MarginFinding {
+  double primal = 0.0;
+  double dual = 0.0;
+  double gap = 0.0;         // relative
+  double infeasible = 0.0;  // of the coefficients, relative to their size
+  double kkt = 0.0;         // largest violation of complementary slackness, in units of the labels
+  bool proof = false;       // the coefficients are feasible, so the gap is one
+};
+[[nodiscard]] MarginFinding examine_margin(const KernelBank& bank, const Targets& targets, const Model& model);
+[[nodiscard]] std::vector<Certificate::Item> items_of(const MarginFinding& total);
 
 [[nodiscard]] Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model);
 

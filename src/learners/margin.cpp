@@ -15,6 +15,7 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "learners/margin_outputs.h"
 #include "solvers/platt.h"
 
 namespace kloom::learners {
@@ -23,6 +24,8 @@ namespace {
 std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
+
+using Output = MarginOutput;
 
 struct MethodInfo {
   MarginMethod method;
@@ -41,101 +44,13 @@ const MethodInfo& info(MarginMethod method) {
   return kMethods[static_cast<std::size_t>(method)];
 }
 
-// One binary or regression problem among those that the task falls into.
-struct Output {
-  MarginTask task;         // with C = 1: box holds sample weights
-  std::vector<int> codes;  // strata for folds
-  int positive = 1;
-  int negative = 0;
-};
-
-void check_problem(const MethodInfo& method, const KernelBank& bank, const Targets& targets) {
-  if (!bank.symmetric() || bank.rows() != targets.samples()) {
-    throw InvalidArgument(
-        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
-                    bank.cols(), targets.samples()));
-  }
-  if (targets.task != Task::binary && targets.task != Task::multiclass && targets.task != Task::regression) {
-    throw InvalidArgument(fmt::format("method {} learns classes or one number; the task is {}", method.name,
-                                      to_string(targets.task)));
-  }
-  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
-    if (targets.codes[i] == Targets::unlabelled) {
-      throw InvalidArgument(
-          fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, method.name));
-    }
-  }
-}
-
-double weight_of(const Targets& targets, std::size_t i) {
-  return targets.weights.empty() ? 1.0 : targets.weights[i];
-}
-
-// Class `positive` against `negative`, or against all others if that is −1. Samples of neither get box 0: they
-// cannot become support vectors and have no loss, as if they were absent.
-Output class_output(const Targets& targets, int positive, int negative, bool balanced) {
-  Output output;
-  output.positive = positive;
-  output.negative = negative;
-  double totals[2] = {0.0, 0.0};
-  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
-    const int code = targets.codes[i];
-    const bool in = code == positive || negative < 0 || code == negative;
-    output.task.y.push_back(code == positive ? 1.0 : -1.0);
-    output.task.box.push_back(in ? weight_of(targets, i) : 0.0);
-    output.codes.push_back(code);
-    totals[code == positive ? 1 : 0] += output.task.box.back();
-  }
-  if (balanced) {
-    for (std::size_t i = 0; i < output.task.y.size(); ++i) {
-      output.task.box[i] *=
-          0.5 * (totals[0] + totals[1]) / std::max(totals[output.task.y[i] > 0.0 ? 1 : 0], 1e-300);
-    }
-  }
-  return output;
-}
-
 std::vector<Output> outputs_of(const Targets& targets, const MarginOptions& options, MarginPart& part) {
   const bool balanced = options.class_weight == "balanced";
-  std::vector<Output> outputs;
-  if (targets.task == Task::binary) return {class_output(targets, 1, 0, balanced)};
-  const auto classes = static_cast<int>(targets.classes.size());
-  if (targets.task == Task::multiclass && options.multiclass == "one-versus-rest") {
-    for (int c = 0; c < classes; ++c) outputs.push_back(class_output(targets, c, -1, balanced));
-    return outputs;
+  if (targets.task == Task::regression) return {regression_output(targets, options.epsilon, part)};
+  if (targets.task == Task::multiclass && options.multiclass == "one-versus-one") {
+    return pair_outputs(targets, balanced, part.pairs);
   }
-  if (targets.task == Task::multiclass) {
-    part.pairs = Matrix(classes * (classes - 1) / 2, 2);
-    for (int c = 0; c < classes; ++c) {
-      for (int d = c + 1; d < classes; ++d) {
-        part.pairs(static_cast<Index>(outputs.size()), 0) = c;
-        part.pairs(static_cast<Index>(outputs.size()), 1) = d;
-        outputs.push_back(class_output(targets, c, d, balanced));
-      }
-    }
-    return outputs;
-  }
-  Output output;
-  output.task.regression = true;
-  output.task.epsilon = options.epsilon;
-  const auto values = targets.values.column(0);
-  const double n = static_cast<double>(values.size());
-  part.target_centre = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double square = 0.0;
-  for (double value : values) square += (value - part.target_centre) * (value - part.target_centre);
-  part.target_scale = square > 0.0 ? std::sqrt(square / n) : 1.0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    output.task.y.push_back((values[i] - part.target_centre) / part.target_scale);
-    output.task.box.push_back(weight_of(targets, i));
-    output.codes.push_back(0);
-  }
-  return {output};
-}
-
-MarginTask with_price(const MarginTask& task, double c) {
-  MarginTask priced = task;
-  algebra::scale(c, priced.box);
-  return priced;
+  return class_outputs(targets, balanced);
 }
 
 // Scores of every sample, also of those that the solution has not seen.
@@ -144,14 +59,6 @@ Vector scores_of(const KernelBank& bank, const MarginSolution& solution) {
   Vector scores(at(bank.rows()), solution.bias);
   algebra::gemv(algebra::Op::none, 1.0, combined.view(), solution.coefficients, 1.0, scores);
   return scores;
-}
-
-// A solution as the start for another price: the dual variables grow with their boxes, so they stay feasible
-// and those at a bound stay there.
-MarginStart continued(const MarginSolution& solution, double ratio) {
-  MarginStart start(solution.theta, solution.alpha);
-  algebra::scale(ratio, start.alpha);
-  return start;
 }
 
 // Everything learned at one price C. A path goes from one to the next by warm starts.
@@ -217,15 +124,6 @@ Vector only(Index kernels, Index one) {
   Vector theta(at(kernels));
   theta[at(one)] = 1.0;
   return theta;
-}
-
-// Samples of a fold get box 0 and are scored by the rest.
-MarginTask without_fold(const MarginTask& task, const std::vector<Index>& folds, Index fold) {
-  MarginTask rest = task;
-  for (std::size_t i = 0; i < folds.size(); ++i) {
-    if (folds[i] == fold) rest.box[i] = 0.0;
-  }
-  return rest;
 }
 
 double sample_error(const MarginTask& task, std::size_t i, double score) {
@@ -507,7 +405,7 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
 
 FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
                      const MarginOptions& options, const Context& context) {
-  check_problem(info(method), bank, targets);
+  check_margin_problem(info(method).name, bank, targets, true);
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   FitResult result = Fitter(method, bank, options, context).fit(targets);

@@ -27,11 +27,19 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
+double margin_of(const MarginTask& task, std::size_t i) {
+  return task.margin.empty() ? 1.0 : task.margin[i];
+}
+
 // The SVM dual of the task; regression has variables (i, +) then (i, −).
 SvmProblem svm_problem(const MarginTask& task) {
   const std::size_t n = task.y.size();
-  if (!task.regression) return {task.y, Vector(n, -1.0), task.box, {}};
   SvmProblem problem;
+  if (!task.regression) {
+    problem = {task.y, {}, task.box, {}};
+    for (std::size_t i = 0; i < n; ++i) problem.linear.push_back(-margin_of(task, i));
+    return problem;
+  }
   for (double sign : {1.0, -1.0}) {
     for (std::size_t i = 0; i < n; ++i) {
       problem.y.push_back(sign);
@@ -53,7 +61,7 @@ Vector coefficients_of(const MarginTask& task, const SvmProblem& problem, const 
 
 double loss(const MarginTask& task, std::size_t i, double score) {
   const double distance =
-      task.regression ? std::abs(task.y[i] - score) - task.epsilon : 1.0 - task.y[i] * score;
+      task.regression ? std::abs(task.y[i] - score) - task.epsilon : margin_of(task, i) - task.y[i] * score;
   return task.box[i] * std::max(0.0, distance);
 }
 
@@ -400,11 +408,14 @@ MarginSolution Solver::solve(MarginStart start) {
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
-    // No more to be had at this precision of the inner SVM: sharpen it.
-    if (candidate.primal >= point.primal * (1.0 - 1e-15)) {
-      if (svm_.tolerance <= 1e-11) break;
-      svm_.tolerance = std::max(1e-11, 0.1 * svm_.tolerance);
-    }
+    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains next to
+    // nothing of the gap says the same: what is left of the gap is the SVM's (large boxes multiply its
+    // violation).
+    const bool stuck = candidate.primal >= point.primal * (1.0 - 1e-15);
+    const bool crawls = settings_.rule == WeightRule::second_order &&
+                        point.primal - candidate.primal < 1e-2 * (point.primal - point.dual);
+    if (stuck && svm_.tolerance <= 1e-11) break;
+    if (stuck || crawls) svm_.tolerance = std::max(1e-11, 0.1 * svm_.tolerance);
     point = std::move(candidate);
   }
   complete(point);

@@ -29,6 +29,7 @@ struct MarginTask {
   Vector box;  // C_i
   bool regression = false;
   double epsilon = 0.1;  // regression: width of the insensitive tube
+  Vector margin = {};    // classes: loss_i = max(0, margin_i − y_i f_i); empty: all 1
 };
 
 enum class WeightRule {

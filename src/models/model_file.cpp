@@ -11,6 +11,7 @@
 #include "data/container_json.h"
 #include "kernels/recipe_file.h"
 #include "kloom/error.h"
+#include "models/gate_file.h"
 
 namespace kloom {
 namespace models {
@@ -313,6 +314,7 @@ data::ContainerPlan plan_model(const Model& model, data::SectionList& sections) 
   if (model.bemkl) document["bemkl"] = save_bemkl(*model.bemkl, sections);
   if (model.margin) document["margin"] = save_margin(*model.margin, sections);
   if (model.mcmkl) document["mcmkl"] = save_mcmkl(*model.mcmkl, sections);
+  if (model.gate) document["gate"] = save_gate(*model.gate, sections);
   if (model.stochastic) document["stochastic"] = save_stochastic(*model.stochastic, sections);
   if (model.stream) document["stream"] = save_stream(*model.stream, sections);
   if (model.features) document["features"] = save_features(*model.features, sections);
@@ -473,6 +475,7 @@ std::string model_trouble(const Model& model) {
   if (trouble.empty() && model.margin)
     trouble = margin_trouble(*model.margin, samples, outputs, static_cast<Index>(model.classes.size()));
   if (trouble.empty() && model.mcmkl) trouble = mcmkl_trouble(*model.mcmkl, model);
+  if (trouble.empty() && model.gate) trouble = gate_trouble(model);
   if (trouble.empty() && model.stochastic)
     trouble = stochastic_trouble(*model.stochastic, samples, kernels, outputs);
   if (trouble.empty() && model.features) trouble = features_trouble(*model.features, model, kernels, outputs);
@@ -520,6 +523,7 @@ Model read_model(const data::Container& container) {
     model.bemkl = load_bemkl(*bemkl, tensors, model.coefficients.rows());
   if (const json* margin = fields.find("margin")) model.margin = load_margin(*margin, tensors);
   if (const json* mcmkl = fields.find("mcmkl")) model.mcmkl = load_mcmkl(*mcmkl, tensors);
+  if (const json* gate = fields.find("gate")) model.gate = load_gate(*gate, tensors);
   if (const json* stochastic = fields.find("stochastic"))
     model.stochastic = load_stochastic(*stochastic, tensors);
   if (const json* stream = fields.find("stream")) model.stream = load_stream(*stream, tensors);

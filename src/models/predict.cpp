@@ -13,6 +13,7 @@
 #include "kloom/error.h"
 #include "kloom/model.h"
 #include "models/bemkl_predictive.h"
+#include "models/gated_scores.h"
 #include "models/margin_probability.h"
 #include "models/mcmkl_scores.h"
 
@@ -136,6 +137,17 @@ Predictions predict_terms(const Model& model, const KernelBank& bank, const Pred
   return result;
 }
 
+// Classes from the scores and, for margin models, their probabilities.
+void add_classes(const Model& model, const PredictOptions& options, Predictions& result) {
+  const bool pairwise = model.margin && !model.margin->pairs.empty();
+  if (model.task == Task::binary || model.task == Task::multiclass) {
+    result.codes = pairwise ? models::pairwise_votes(model, result.scores) : codes_of(result.scores);
+  }
+  if (options.probabilities && model.margin && !model.margin->platt.empty()) {
+    result.probabilities = models::margin_probabilities(model, result.scores);
+  }
+}
+
 void append(Matrix& all, const Matrix& part, Range rows, Index total) {
   if (part.empty()) return;
   if (all.empty()) all = Matrix(total, part.cols());
@@ -169,6 +181,11 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   result.scores = Matrix(bank.rows(), outputs_count);
   if (bank.rows() == 0) return result;
   if (model.stochastic) return predict_terms(model, bank, options);
+  if (model.gate) {
+    result = models::gated_predictions(model, bank, options.contributions);
+    add_classes(model, options, result);
+    return result;
+  }
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < outputs_count; ++c) {
     const Matrix outputs = outputs_of(applied, c, bank.rows(), bank.kernels());
@@ -193,13 +210,7 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   if (options.probabilities && model.bemkl && !model.classes.empty()) {
     result.probabilities = models::bemkl_probabilities(model, result.scores, result.deviation);
   }
-  const bool pairwise = model.margin && !model.margin->pairs.empty();
-  if (model.task == Task::binary || model.task == Task::multiclass) {
-    result.codes = pairwise ? models::pairwise_votes(model, result.scores) : codes_of(result.scores);
-  }
-  if (options.probabilities && model.margin && !model.margin->platt.empty()) {
-    result.probabilities = models::margin_probabilities(model, result.scores);
-  }
+  add_classes(model, options, result);
   return result;
 }
 
@@ -218,11 +229,14 @@ Needs needs(const Model& model) {
     return term.normalisation == Normalisation::centre || term.function == KernelFunction::precomputed ||
            term.function == KernelFunction::expdist;
   };
+  // Gating functions look at a sample through its kernels with all training samples.
+  const bool gating = model.gate && !model.gate->space.empty();
   const bool all_samples =
-      model.bemkl || (model.recipe && std::ranges::any_of(model.recipe->terms, whole_basis));
+      model.bemkl || gating || (model.recipe && std::ranges::any_of(model.recipe->terms, whole_basis));
   Needs result;
   for (Index m = 0; m < model.weights.values.cols(); ++m) {
-    if (model.bemkl || column_used(m)) result.kernels.push_back(m);
+    const bool seen = gating && model.gate->space[static_cast<std::size_t>(m)] != 0.0;
+    if (model.bemkl || seen || column_used(m)) result.kernels.push_back(m);
   }
   for (Index n = 0; n < model.coefficients.rows(); ++n) {
     if (all_samples || row_used(n)) result.samples.push_back(n);
@@ -234,6 +248,20 @@ Needs needs(const Model& model) {
 }
 
 namespace {
+
+void reduce_gate(GatePart& gate, const Needs& needed) {
+  for (GatePart::Output& output : gate.outputs) {
+    output.samples = selected(output.samples, needed.samples, needed.kernels);
+    if (!output.patterns.empty())
+      output.patterns = selected(output.patterns, all_of(output.patterns.rows()), needed.kernels);
+    if (!output.parameters.empty())
+      output.parameters = selected(output.parameters, needed.kernels, all_of(output.parameters.cols()));
+  }
+  if (gate.space.empty()) return;
+  Vector space;
+  for (const Index p : needed.kernels) space.push_back(gate.space[static_cast<std::size_t>(p)]);
+  gate.space = std::move(space);
+}
 
 // The model with nothing but what prediction needs: the same scores from fewer kernels and samples.
 Model reduced(const Model& model, const Needs& needed) {
@@ -252,6 +280,7 @@ Model reduced(const Model& model, const Needs& needed) {
     }
     small.stochastic->penalties = Matrix();
   }
+  if (small.gate) reduce_gate(*small.gate, needed);
   small.stream.reset();
   small.kernel_names.clear();
   small.recipe->terms.clear();

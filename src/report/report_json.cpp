@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kloom/report.h"
+#include "report/sample_maps.h"
 
 namespace kloom {
 namespace {
@@ -57,6 +58,45 @@ Json trace_json(const std::vector<TracePoint>& trace, Numbers& number) {
   return points;
 }
 
+Json rows_json(const Matrix& values) {
+  Json rows = Json::array();
+  for (Index i = 0; i < values.rows(); ++i) {
+    Json row = Json::array();
+    // Four digits: the map is for drawing.
+    for (Index p = 0; p < values.cols(); ++p) row.push_back(std::round(1e4 * values(i, p)) / 1e4);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// One output's map: everything that a drawing of samples × kernels needs, and the counts that belong beside it.
+Json map_json(const Report::SampleMap& map) {
+  Json json = {
+      {"output", map.output}, {"kernels", map.kernels}, {"weights", map.weights}, {"classes", map.classes}};
+  json["sample_classes"] = map.codes;
+  json["order"] = report::drawing_order(map);
+  json["class_means"] = rows_json(report::class_means(map));
+  if (map.kind == Report::SampleMap::Kind::gating) {
+    json["samples"] = rows_json(map.values);
+    return json;
+  }
+  Json patterns = Json::array();
+  for (const report::PatternCount& count : report::pattern_counts(map)) {
+    patterns.push_back({{"switches", count.pattern}, {"samples", count.samples}, {"by_class", count.by_class}});
+  }
+  json["patterns"] = patterns;
+  Json samples = Json::array();
+  for (Index i = 0; i < map.values.rows(); ++i) samples.push_back(report::pattern_text(map, i));
+  json["samples"] = samples;
+  return json;
+}
+
+void add_maps(const Report& report, Json& json) {
+  for (const Report::SampleMap& map : report.maps) {
+    json[map.kind == Report::SampleMap::Kind::gating ? "gating" : "switches"].push_back(map_json(map));
+  }
+}
+
 // Names come from files in any encoding; bytes that are not UTF-8 become the replacement character.
 std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
@@ -100,6 +140,7 @@ std::string to_json(const Report& report) {
     tables.push_back({{"title", table.title}, {"columns", table.columns}, {"rows", rows}});
   }
   json["tables"] = tables;
+  add_maps(report, json);
   json["warnings"] = report.warnings;
   json["environment"] = report.environment;
   json["trace"] = trace_json(report.trace, number);

@@ -5,6 +5,7 @@
 
 #include "kloom/machine.h"
 #include "kloom/report.h"
+#include "report/sample_maps.h"
 
 namespace kloom {
 namespace {
@@ -89,6 +90,36 @@ std::string table_text(const Report::Table& table) {
   return text;
 }
 
+// How often each kernel is used by each class, and the most frequent patterns of switches.
+std::string map_text(const Report::SampleMap& map) {
+  constexpr Index kMostKernels = 20;
+  constexpr std::size_t kMostPatterns = 8;
+  const bool switches = map.kind == Report::SampleMap::Kind::switches;
+  std::string text = switches ? "share of samples with the kernel on" : "mean gate";
+  if (!map.output.empty()) text += fmt::format(", output '{}'", map.output);
+  const Matrix means = report::class_means(map);
+  text += "\n ";
+  std::size_t width = 0;
+  for (const auto& kernel : map.kernels) width = std::max(width, width_of(kernel));
+  text += " " + padded("", width) + fmt::format("  {:>8}", "weight");
+  for (const auto& name : map.classes) text += fmt::format("  {:>8}", name);
+  text += "\n";
+  for (Index p = 0; p < std::min(kMostKernels, means.cols()); ++p) {
+    text += "  " + padded(map.kernels[static_cast<std::size_t>(p)], width) +
+            fmt::format("  {:>8.3g}", map.weights[static_cast<std::size_t>(p)]);
+    for (Index c = 0; c < means.rows(); ++c) text += fmt::format("  {:>8.3f}", means(c, p));
+    text += "\n";
+  }
+  if (means.cols() > kMostKernels) text += fmt::format("  and {} more kernels\n", means.cols() - kMostKernels);
+  if (!switches) return text;
+  const auto counts = report::pattern_counts(map);
+  text += fmt::format("patterns of switches: {} (1 on, 0 off, - off without weight)\n", counts.size());
+  for (std::size_t k = 0; k < std::min(kMostPatterns, counts.size()); ++k) {
+    text += fmt::format("  {}  {}\n", counts[k].pattern, counts[k].samples);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view to_string(Status status) {
@@ -150,6 +181,8 @@ std::string to_text(const Report& report) {
   line("machine", joined(report.environment));
   for (const auto& warning : report.warnings) line("warning", warning);
   for (const auto& table : report.tables) text += table_text(table);
+  constexpr std::size_t kMostMaps = 5;
+  for (std::size_t k = 0; k < std::min(kMostMaps, report.maps.size()); ++k) text += map_text(report.maps[k]);
   text += to_text(report.certificate);
   for (const auto& evaluation : report.evaluations) text += to_text(evaluation);
   return text;

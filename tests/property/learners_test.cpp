@@ -52,14 +52,22 @@ Problem problem_of(const std::string& spec) {
 // made small.
 constexpr double kGap = 1e-8;
 bool is_convex(const Learner& learner) {
-  return learner.name != "bemkl" && learner.name != "mkl-da" && learner.name != "ufo-mkl";
+  return learner.name != "bemkl" && learner.name != "mkl-da" && learner.name != "ufo-mkl" &&
+         learner.name != "lmkl";
 }
 
 Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {
   OptionValues options;
   if (is_convex(learner)) options["tolerance"] = "1e-8";
-  // Whether an extrapolation is kept may hang on the last bits; plain updates follow the same path on every bank.
+  // Whether an extrapolation is kept may hang on the last bits; plain updates follow the same path on every
+  // bank.
   if (learner.name == "bemkl") options = {{"acceleration", "none"}, {"iterations", "100"}};
+  // One way of training: which of several is best on held-out folds may hang on the last bits too. The switches
+  // are chosen by a convex solution and followed by another.
+  if (learner.name == "samkl") {
+    options.insert({{"C", "1"}, {"m0", "2"}, {"updates", "one"}, {"probability", "false"}});
+  }
+  if (learner.name == "lmkl") options = {{"steps", "3"}, {"tolerance", "1e-10"}, {"probability", "false"}};
   const FitResult fit = learner.fit(bank, problem.targets, options, {});
   return predict(fit.model, *problem.fresh, {}, {}).scores;
 }

@@ -9,6 +9,7 @@
 
 #include "kernels/concat_bank.h"
 #include "kernels/dense_bank.h"
+#include "kernels/gated_bank.h"
 #include "kernels/low_rank_bank.h"
 #include "kernels/rbf_family_bank.h"
 #include "kloom/bank.h"
@@ -284,6 +285,26 @@ TEST(Banks, EveryVerbOfEveryBankOnTrainingKernels) {
     check_all(*made.bank, naive, made.tolerance);
   }
   EXPECT_EQ(stored(computed, BankKind::automatic)->kind().substr(0, 8), "low-rank");
+}
+
+// Gates of 0, 1 and between, on dense and on low-rank kernels.
+TEST(Banks, GatesMultiplyRowsAndColumns) {
+  const Matrix x = normal_matrix(50, 3, 14);
+  const auto computed = recipe_of(x, "rbf(width=0.5,2) on all, each; poly(degree=2) on all").training_bank();
+  Matrix gates = normal_matrix(50, computed->kernels(), 15);
+  for (double& gate : gates.values()) gate = std::min(1.0, std::max(0.0, 0.5 + gate));
+  Naive naive(*computed);
+  for (Index p = 0; p < naive.kernels; ++p) {
+    for (Index i = 0; i < 50; ++i) {
+      for (Index j = 0; j < 50; ++j)
+        naive.entries[static_cast<std::size_t>((p * 50 + i) * 50 + j)] *= gates(i, p) * gates(j, p);
+    }
+  }
+  for (const BankKind kind : {BankKind::dense, BankKind::low_rank, BankKind::computed}) {
+    const auto base = stored(computed, kind);
+    check_all(kernels::GatedBank(*base, gates), naive, kLowRank);
+  }
+  EXPECT_THROW(kernels::GatedBank(*computed, Matrix(50, 2)), InternalError);
 }
 
 TEST(Banks, EveryVerbOfEveryBankOnNewSamples) {

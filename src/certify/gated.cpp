@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Switches [Liu2014]: for every sample i with a price, from g_ip = θ_p Σ_j c_j h_jp K_p(j, i),
+//
+//   needed_i   = min(τ_i, y_i(f_i + b)) − y_i b       what its constraint (eq. 15) asks of Σ_p h_p y_i g_ip
+//   improvable   some h within m₀ of h⁰ has fewer kernels and still reaches needed_i
+//
+// Improvable is decided here by adding one change at a time in the order of what it costs, which is how the
+// fewest are found: after every number b of switch-ons (largest gains first) switch-offs (smallest gains first)
+// go on while the sum stays above needed_i.
+#include "certify/gated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "algebra/blas.h"
+#include "certify/margin.h"
+#include "models/gated_scores.h"
+
+namespace kloom::certify_detail {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct Sample {
+  Vector gains;  // y_i g_ip
+  Vector switches;
+  double needed = 0.0;
+};
+
+// The fewest kernels that reach `needed`; as many as there are now if none.
+Index fewest(const Sample& sample, const Vector& start, Index changes) {
+  Vector on;   // gains of kernels that h⁰ has off, largest first
+  Vector off;  // gains of kernels that h⁰ has on, smallest first
+  double sum = 0.0;
+  for (std::size_t p = 0; p < start.size(); ++p) {
+    (start[p] == 0.0 ? on : off).push_back(sample.gains[p]);
+    sum += start[p] * sample.gains[p];
+  }
+  std::ranges::sort(on, std::greater<>());
+  std::ranges::sort(off);
+  const Index kernels = std::ssize(off);
+  Index best = static_cast<Index>(std::ranges::count(sample.switches, 1.0));
+  double with = sum;
+  for (Index b = 0; b <= std::min(changes, std::ssize(on)); ++b) {
+    if (b > 0) with += on[at(b - 1)];
+    double left = with;
+    for (Index a = 0; a <= std::min(changes - b, kernels); ++a) {
+      if (a > 0) left -= off[at(a - 1)];
+      if (left >= sample.needed) best = std::min(best, kernels - a + b);
+    }
+  }
+  return best;
+}
+
+struct Switching {
+  double improvable = 0.0;    // samples
+  double least_margin = 1.0;  // τ
+  double margin_error = 0.0;  // of τ against eq. 16 on the model's own weights
+  double too_far = 0.0;       // samples with more than m₀ changes
+};
+
+void examine_output(const KernelBank& bank, const Targets& targets, const Model& model, Index c,
+                    Switching& found) {
+  const GatePart::Output& own = model.gate->outputs[at(c)];
+  const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
+  Vector theta;
+  for (Index p = 0; p < bank.kernels(); ++p) theta.push_back(model.weights.values(row, p));
+  const Matrix g = models::gated_outputs(bank, theta, model.coefficients.column(c), own.samples);
+  Vector norms;
+  double total = 0.0;
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    double square = 0.0;
+    for (Index i = 0; i < bank.rows(); ++i) {
+      square += theta[at(p)] * model.coefficients(i, c) * own.samples(i, p) * g(i, p);
+    }
+    norms.push_back(std::sqrt(std::max(0.0, square)));
+    total += norms.back();
+  }
+  const int positive = model.task == Task::binary ? 1 : static_cast<int>(c);
+  for (Index i = 0; i < bank.rows(); ++i) {
+    if (model.margin->box(i, c) == 0.0) continue;
+    const double y = targets.codes[at(i)] == positive ? 1.0 : -1.0;
+    const double tau = own.margins[at(i)];
+    Sample sample;
+    double f = 0.0;
+    double kept = 0.0;
+    double changed = 0.0;
+    for (Index p = 0; p < bank.kernels(); ++p) {
+      sample.gains.push_back(y * g(i, p));
+      sample.switches.push_back(own.samples(i, p));
+      f += own.samples(i, p) * g(i, p);
+      kept += own.samples(i, p) * norms[at(p)];
+      changed += own.samples(i, p) == model.gate->start[at(p)] ? 0.0 : 1.0;
+    }
+    const double bias = model.bias[at(c)];
+    sample.needed = std::min(tau, y * (f + bias)) - y * bias - 1e-6 * std::max(1.0, tau);
+    const auto now = static_cast<Index>(std::ranges::count(sample.switches, 1.0));
+    found.improvable +=
+        fewest(sample, model.gate->start, static_cast<Index>(model.gate->changes)) < now ? 1.0 : 0.0;
+    found.least_margin = std::min(found.least_margin, tau);
+    found.too_far += changed > model.gate->changes ? 1.0 : 0.0;
+    if (total > 0.0) found.margin_error = std::max(found.margin_error, std::abs(kept / total - tau));
+  }
+}
+
+void add_switches(const KernelBank& bank, const Targets& targets, const Model& model,
+                  Certificate& certificate) {
+  Switching found;
+  for (Index c = 0; c < model.coefficients.cols(); ++c) examine_output(bank, targets, model, c, found);
+  certificate.items.push_back(
+      {"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)"});
+  certificate.items.push_back({"samples improvable", found.improvable,
+                               "that could do with fewer kernels now; 0: the switches are settled"});
+  certificate.items.push_back(
+      {"change of tau", found.margin_error, "what one more update would change at most; 0: settled"});
+  certificate.items.push_back({"least tau", found.least_margin, "below 0.05 is a sign of collapse"});
+}
+
+// Largest difference between the gates kept in the model and those that its functions give.
+double gate_error(const KernelBank& bank, const Model& model) {
+  const Matrix inputs = models::gate_inputs(*model.gate, bank);
+  double worst = 0.0;
+  for (const auto& output : model.gate->outputs) {
+    const Matrix gates = models::gate_values(model.gate->kind, output.parameters, inputs);
+    for (std::size_t k = 0; k < gates.values().size(); ++k) {
+      worst = std::max(worst, std::abs(gates.values()[k] - output.samples.values()[k]));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+Certificate certify_gated(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const MarginFinding margin = examine_margin(bank, targets, model);
+  Certificate certificate;
+  certificate.items = items_of(margin);
+  const bool switches = model.gate->kind == GatePart::Kind::switches;
+  if (switches) {
+    add_switches(bank, targets, model, certificate);
+  } else {
+    certificate.items.push_back({"error of the gates", gate_error(bank, model),
+                                 "kept for the training samples against their functions"});
+  }
+  certificate.verdict =
+      margin.proof
+          ? fmt::format(
+                "For these {} no {}coefficients can have an objective more than {:.1e} (relative) below this "
+                "model's. Whether other {} would be better cannot be proved.",
+                switches ? "switches" : "gates", switches ? "kernel weights and " : "", margin.gap,
+                switches ? "switches" : "gates")
+          : "The dual coefficients are not feasible, so the gap proves nothing.";
+  return certificate;
+}
+
+}  // namespace kloom::certify_detail

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The referee's view of models whose kernels depend on the sample. For the gates as they are, the rest is a
+// convex problem and its duality gap a proof; that the gates are the best ones nobody can prove, so what can be
+// checked of them is said.
+#pragma once
+
+#include "kloom/certify.h"
+
+namespace kloom::certify_detail {
+
+[[nodiscard]] Certificate certify_gated(const KernelBank& bank, const Targets& targets, const Model& model);
+
+}  // namespace kloom::certify_detail

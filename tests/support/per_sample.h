@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A made-up problem in which different samples need different kernels: several sensors that all see the class,
+// each with a gauge of its own state. Now and then one is out of order: its signal is wild whatever the class
+// is, and its gauge is high. One linear kernel per sensor. A fixed sum of kernels has to trust a sensor always
+// or never.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/problems.h"
+
+namespace kloom::test {
+
+struct SensorProblem {
+  std::vector<Matrix> train;  // kernels of the training samples
+  std::vector<Matrix> test;   // new samples × training samples
+  std::vector<std::string> names;
+  Targets targets;
+  Targets truth;
+};
+
+inline Matrix dot_kernel(const Matrix& x, const Matrix& z) {
+  Matrix k(x.rows(), z.rows());
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < z.rows(); ++j) {
+      for (Index d = 0; d < x.cols(); ++d) k(i, j) += x(i, d) * z(j, d);
+    }
+  }
+  return k;
+}
+
+struct SensorSamples {
+  std::vector<Matrix> views;
+  Targets targets;
+};
+
+inline SensorSamples sensor_samples(Index n, Index sensors, double share, double wild, double noise,
+                                    unsigned seed) {
+  Normal normal(seed);
+  SensorSamples samples;
+  samples.views.assign(static_cast<std::size_t>(sensors), Matrix(n, 2));
+  samples.targets.task = Task::binary;
+  samples.targets.classes = {"down", "up"};
+  for (Index i = 0; i < n; ++i) {
+    const double y = i % 2 == 0 ? 1.0 : -1.0;
+    samples.targets.codes.push_back(y > 0.0 ? 1 : 0);
+    for (Matrix& view : samples.views) {
+      const bool broken = normal.uniform() < share;
+      view(i, 0) = broken ? wild * normal() : y + noise * normal();
+      view(i, 1) = (broken ? 2.0 : -0.5) + 0.3 * normal();
+    }
+  }
+  return samples;
+}
+
+inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double share, double wild,
+                                    double noise, unsigned seed) {
+  const SensorSamples train = sensor_samples(n, sensors, share, wild, noise, seed);
+  const SensorSamples test = sensor_samples(fresh, sensors, share, wild, noise, seed + 5000);
+  SensorProblem problem;
+  for (std::size_t v = 0; v < train.views.size(); ++v) {
+    problem.train.push_back(dot_kernel(train.views[v], train.views[v]));
+    problem.test.push_back(dot_kernel(test.views[v], train.views[v]));
+    problem.names.push_back("sensor " + std::to_string(v + 1));
+  }
+  problem.targets = train.targets;
+  problem.truth = test.targets;
+  return problem;
+}
+
+}  // namespace kloom::test

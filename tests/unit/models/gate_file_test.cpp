@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Gates in a model file: back to the bit, refused where they break a rule, refused where they are damaged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kloom/error.h"
+#include "kloom/model.h"
+#include "support/files.h"
+#include "support/problems.h"
+
+namespace kloom {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+
+// 4 samples, 2 kernels, 3 classes.
+Model sound_model(GatePart::Kind kind) {
+  Model model;
+  model.method = "gated";
+  model.task = Task::multiclass;
+  model.classes = {"a", "b", "c"};
+  model.kernel_names = {"k", "l"};
+  model.weights.shape = KernelWeights::Shape::per_class;
+  model.weights.values = test::normal_matrix(3, 2, 1);
+  model.coefficients = test::normal_matrix(4, 3, 2);
+  model.bias = {1.0, 2.0, 3.0};
+  model.margin = MarginPart{};
+  model.margin->box = Matrix(4, 3, 1.0);
+  model.gate = GatePart{};
+  model.gate->kind = kind;
+  const bool switches = kind == GatePart::Kind::switches;
+  for (unsigned c = 0; c < 3; ++c) {
+    GatePart::Output output;
+    output.samples = switches ? Matrix(4, 2, 1.0) : test::normal_matrix(4, 2, 3 + c);
+    if (switches) {
+      output.samples(static_cast<Index>(c), 1) = 0.0;
+      output.patterns = Matrix(2, 2, 1.0);
+      output.patterns(1, 1) = 0.0;
+      output.margins = {1.0, 0.5, 0.25, 1.0};
+    } else {
+      output.parameters = test::normal_matrix(2, 4, 6 + c);
+    }
+    model.gate->outputs.push_back(output);
+  }
+  if (switches) {
+    model.gate->start = {1.0, 1.0};
+    model.gate->changes = 1.0;
+  } else {
+    model.gate->space = {0.5, 0.5};
+    model.gate->projection = test::normal_matrix(4, 3, 9);
+    model.gate->offset = {0.1, 0.2, 0.3};
+  }
+  return model;
+}
+
+constexpr GatePart::Kind kKinds[] = {GatePart::Kind::switches, GatePart::Kind::softmax,
+                                     GatePart::Kind::sigmoid};
+
+bool same(const Model& a, const Model& b) {
+  const GatePart& x = *a.gate;
+  const GatePart& y = *b.gate;
+  bool equal = a.coefficients == b.coefficients && x.kind == y.kind && x.start == y.start &&
+               x.changes == y.changes && x.space == y.space && x.projection == y.projection &&
+               x.offset == y.offset && x.outputs.size() == y.outputs.size();
+  for (std::size_t k = 0; equal && k < x.outputs.size(); ++k) {
+    equal = x.outputs[k].samples == y.outputs[k].samples && x.outputs[k].patterns == y.outputs[k].patterns &&
+            x.outputs[k].margins == y.outputs[k].margins && x.outputs[k].parameters == y.outputs[k].parameters;
+  }
+  return equal;
+}
+
+TEST(GateFile, ComesBackToTheBit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  for (const auto kind : kKinds) {
+    const Model model = sound_model(kind);
+    save_model(model, path);
+    EXPECT_EQ(model_file_bytes(model), read_bytes(path).size());
+    EXPECT_TRUE(same(model, load_model(path)));
+  }
+}
+
+TEST(GateFile, DamageAtEveryByteIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m.kloom");
+  for (const auto kind : {GatePart::Kind::switches, GatePart::Kind::softmax}) {
+    const Model model = sound_model(kind);
+    save_model(model, path);
+    const auto count = testing::damage_everywhere(read_bytes(path), path, load_model,
+                                                  [&](const Model& loaded) { return same(loaded, model); });
+    EXPECT_EQ(count.refused, count.tried);
+  }
+}
+
+TEST(GateFile, GatesThatBreakARuleAreNotSaved) {
+  const TemporaryFolder folder;
+  const auto refused = [&](GatePart::Kind kind, auto change) {
+    Model model = sound_model(kind);
+    change(model);
+    try {
+      save_model(model, folder.file("m.kloom"));
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const auto switches = GatePart::Kind::switches;
+  const auto softmax = GatePart::Kind::softmax;
+  EXPECT_EQ(refused(switches, [](Model&) {}), "accepted");
+  EXPECT_THAT(refused(switches, [](Model& m) { m.margin.reset(); }), HasSubstr("margin part"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs.pop_back(); }), HasSubstr("each score"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples = Matrix(3, 2); }),
+              HasSubstr("each sample"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples(0, 0) = 0.5; }),
+              HasSubstr("on nor off"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].patterns = Matrix(); }),
+              HasSubstr("patterns"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[0].margins[2] = 0.0; }), HasSubstr("positive"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[0].margins.pop_back(); }), HasSubstr("margins"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->start.pop_back(); }), HasSubstr("per kernel"));
+  EXPECT_THAT(refused(switches, [](Model& m) { m.margin->pairs = Matrix(3, 2); }), HasSubstr("pairs"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { m.gate->outputs[0].parameters = Matrix(2, 3); }),
+              HasSubstr("parameters"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { m.gate->offset.pop_back(); }), HasSubstr("inputs"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { m.gate->space.clear(); }), HasSubstr("inputs"));
+}
+
+}  // namespace
+}  // namespace kloom
