@@ -32,6 +32,7 @@ struct StreamOptions {
   Index budget = 0;                // at most so many support vectors; 0: no limit
   double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;  // mkl-dao: priors
   double lambda = 0.03125, alpha = 0.0;                    // ufo-mkl
+  std::vector<std::string> classes = {};  // known beforehand, in this order; others may still come
 };
 
 class StreamLearner {

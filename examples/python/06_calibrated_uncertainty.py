@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Probabilities that mean what they say.
+
+BEMKL integrates over its uncertainty. Its probabilities are held against the truth on new samples; far from the training
+data they go to one half, and in regression the standard deviation grows there.
+"""
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.calibration import CalibrationDisplay
+from sklearn.datasets import make_moons
+from sklearn.metrics import brier_score_loss, log_loss
+
+from kloom import BEMKLClassifier, BEMKLRegressor
+
+X, y = make_moons(200, noise=0.35, random_state=0)
+new_X, new_y = make_moons(1000, noise=0.35, random_state=1)
+clf = BEMKLClassifier(kernels="rbf(width=2^-1..2^1)").fit(X, y)
+p = clf.predict_proba(new_X)[:, 1]
+print(f"log loss {log_loss(new_y, p):.3f}, Brier score {brier_score_loss(new_y, p):.3f} on new samples")
+print(f"mean probability {p.mean():.3f}, share of class 1 {new_y.mean():.3f}")
+print(f"far away: probability {clf.predict_proba([[40.0, 40.0]])[0, 1]:.2f}")
+CalibrationDisplay.from_estimator(clf, new_X, new_y, n_bins=8)
+plt.savefig("calibration.svg")
+
+x = np.linspace(-3, 3, 40)[:, None]
+reg = BEMKLRegressor(kernels="rbf(width=2^-1..2^1)").fit(x, np.sin(2 * x[:, 0]))
+_, deviation = reg.predict([[0.0], [6.0]], return_std=True)
+print(f"standard deviation inside the data {deviation[0]:.3f}, outside {deviation[1]:.3f}")

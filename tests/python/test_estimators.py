@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scikit-learn's own checks of every estimator."""
+import inspect
+
+import sklearn
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kloom
+
+# One cheap kernel and few iterations: the checks are about conventions.
+CHEAP = {
+    "BEMKLClassifier": {"max_iter": 60},
+    "BEMKLRegressor": {"max_iter": 60},
+    "MKLDAClassifier": {"sweeps": 2, "epochs": 3},
+    "UFOMKLClassifier": {"epochs": 5},
+}
+# The check of sample weights shuffles the samples and compares scores to 1e-7: ask the solvers for that much.
+SHARP = {"tol": 1e-12}
+
+
+def estimator_classes():
+    return [value for _, value in inspect.getmembers(kloom, inspect.isclass)
+            if issubclass(value, BaseEstimator)]
+
+
+def instances():
+    for cls in estimator_classes():
+        options = dict(CHEAP.get(cls.__name__, SHARP))
+        yield cls(kernels="rbf(width=1); linear", n_jobs=1, **options)
+
+
+def expected(estimator):
+    return estimator._expected_failures
+
+
+# Before 1.6 expected failures are a tag of the estimator.
+arguments = {"expected_failed_checks": expected} if "expected_failed_checks" in inspect.signature(
+    parametrize_with_checks).parameters else {}
+
+
+@parametrize_with_checks(list(instances()), **arguments)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_every_method_has_its_estimators():
+    from kloom._options import ESTIMATORS, LEARNERS
+
+    for method, learner in LEARNERS.items():
+        if "binary" in learner["tasks"]:
+            assert (method, "classes") in ESTIMATORS
+        if "regression" in learner["tasks"]:
+            assert (method, "numbers") in ESTIMATORS
+
+
+def test_defaults_are_constructible_and_clone():
+    for cls in estimator_classes():
+        estimator = cls()
+        assert sklearn.base.clone(estimator).get_params() == estimator.get_params()
+
+
+def test_expected_failures_have_reasons():
+    for cls in estimator_classes():
+        for check, reason in cls._expected_failures.items():
+            assert check.startswith("check_") and len(reason) > 30
