@@ -10,6 +10,7 @@ a copy of each data file in the folder itself, and the program `kloom` on PATH):
   ```sh exit=2     runs; its last command must end with that status
   ```text output   the block before it must have printed these lines, in this order; ... stands for anything
   ```cpp           with a main function: is compiled, linked with libkloom and run; without: only shown
+  ```python        runs, after the page's earlier python blocks, with the package in BUILD/python
   ```text, ```cmake, ```json, ```csv, ``` alone: only shown
 Any other word after ``` is an error, so that a slip of the pen does not switch a test off. So is a run
 without any block that runs, and a link to a file that is not there.
@@ -71,7 +72,9 @@ class Page:
         self.scratch = scratch
         self.output = None
         self.ran = 0
+        self.python = ""
         self.environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{arguments.build}{os.pathsep}{os.environ['PATH']}")
+        self.environment["PYTHONPATH"] = str(arguments.build / "python")
         shutil.copytree(arguments.source / "examples" / "data", scratch / "examples" / "data")
         for table in (arguments.source / "examples" / "data").glob("*.csv"):
             shutil.copy(table, scratch)
@@ -82,6 +85,8 @@ class Page:
             return self.run_shell(block)
         if block.language == "cpp":
             return self.run_cpp(block) if "int main(" in block.text else None
+        if block.language == "python" and not block.words:
+            return self.run_python(block)
         if block.language == "text" and block.words == ["output"]:
             return self.compare_output(block)
         if block.language in SHOWN and not block.words:
@@ -104,6 +109,16 @@ class Page:
         self.ran += 1
         status = self.execute(["bash", "-euo", "pipefail", "-c", block.text])
         return None if status == expected else f"ended with {status}, not {expected}; it printed:\n{self.output}"
+
+    def run_python(self, block):
+        """Earlier blocks run again, unheard: what they defined is there."""
+        self.ran += 1
+        script = ("import contextlib, io\nscope = {'__name__': '__main__'}\n"
+                  f"with contextlib.redirect_stdout(io.StringIO()):\n    exec({self.python!r}, scope)\n"
+                  f"exec({block.text!r}, scope)\n")
+        self.python += block.text
+        status = self.execute([sys.executable, "-c", script])
+        return None if status == 0 else f"ended with {status}; it printed:\n{self.output}"
 
     def run_cpp(self, block):
         self.ran += 1
