@@ -51,6 +51,7 @@ class KernelEstimator(BaseEstimator):
     _method = None
     _options = ()
     _foreign_options = ()   # options of the method that belong to another task
+    _ends_by_plan = False   # a fixed number of steps is how the method ends, not a failure to converge
     _expected_failures = {}   # checks of scikit-learn that do not hold for the method, and why
 
     # What the library is told besides the data.
@@ -154,7 +155,7 @@ class KernelEstimator(BaseEstimator):
         report = self.report_
         if report["status"] == "numerical trouble":
             raise RuntimeError(f"{type(self).__name__} ran into numerical trouble: {in_python(report['message'])}")
-        if report["status"] == "iteration limit":
+        if report["status"] == "iteration limit" and not self._ends_by_plan:
             warnings.warn(in_python(report["message"]), ConvergenceWarning, stacklevel=4)
         for message in report["warnings"]:
             warnings.warn(in_python(message), UserWarning, stacklevel=4)

@@ -32,7 +32,7 @@ class BEMKLClassifier(_LowerBound, KernelClassifier):
     kernel_names_ : array of str
         What the kernels are.
     classes_ : array
-        The classes.
+        The classes; with several labels, their numbers.
     lower_bound_ : float
         The lower bound on log p(y) that was reached.
     n_iter_ : int
@@ -62,6 +62,9 @@ class BEMKLClassifier(_LowerBound, KernelClassifier):
     """
 
     _multilabel = True
+    _expected_failures = {"check_decision_proba_consistency": (
+        "a probability takes the predictive variance of its sample into account: of two samples with nearly the same score the "
+        "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike")}
 
     def decision_function(self, X, return_std=False):
         """Scores of the classes, and how uncertain they are.

@@ -71,7 +71,7 @@ def _restore(estimator, model):
     if estimator._task == "numbers":
         estimator._y_columns = None if model.task == "regression" else model.coefficients.shape[1]
     elif model.task == "multilabel":
-        estimator.classes_ = [np.array([0, 1])] * len(model.classes)
+        estimator.classes_ = np.arange(len(model.classes))
     else:
         estimator.classes_ = _as_written(model.classes)
     estimator._keep_model()

@@ -51,6 +51,8 @@ def view_columns(views, names):
     """[(name, indices)] of views given as slices, indices, masks or column names."""
     result = []
     for view, columns in (views or {}).items():
+        if not isinstance(columns, slice) and np.size(columns) == 0:
+            raise ValueError(f"view {view!r} has no columns")
         if isinstance(columns, slice):
             chosen = np.arange(len(names))[columns]
         else:

@@ -56,7 +56,7 @@ class MulticlassMKLClassifier(KernelClassifier):
     @property
     def class_embedding_(self):
         """Places of the classes in a plane whose distances show that similarity, n_classes x 2."""
-        return self._table("embedding")[:, 1:]
+        return self._table("places")[:, 1:]
 
     def _table(self, word):
         for table in self.report_.get("tables", []):

@@ -29,8 +29,8 @@ COMMON = (
     ("normalise", "unit-diagonal",
      [StrOptions({"unit-diagonal", "unit-trace", "unit-variance", "centre", "none"})],
      "How kernels are normalised whose family does not say it itself."),
-    ("bank", "automatic",
-     [StrOptions({"automatic", "dense", "dense32", "low-rank", "rbf-family", "computed"})],
+    ("bank", "auto",
+     [StrOptions({"auto", "dense", "dense32", "low-rank", "rbf-family", "computed"})],
      "How kernels are stored."),
     ("n_jobs", None, [numbers.Integral, None],
      "Threads. None: OMP_NUM_THREADS where it is set (joblib sets it in its workers), else every core; -1: every core."),
@@ -96,10 +96,10 @@ class Option:
 
     def _interval(self):
         kind = numbers.Real if self.kind == "real" else numbers.Integral
-        low = re.search(r">(=?) (\S+)", self.rule)
-        high = re.search(r"<= (\S+)", self.rule)
+        low = re.search(r">(=?) ([^\s,]+)", self.rule)
+        high = re.search(r"<= ([^\s,]+)|may be (inf)", self.rule)
         bottom = self._bound(low.group(2)) if low else None
-        top = self._bound(high.group(1)) if high else None
+        top = self._bound(high.group(1) or high.group(2)) if high else None
         closed_low = bool(low and low.group(1))
         closed = ("both" if high else "left") if closed_low else ("right" if high else "neither")
         return Interval(kind, bottom, top, closed=closed)
@@ -191,7 +191,7 @@ class Beside:
 
 def indent_docs(template, parameters):
     """The docstring with its parameters where it says {parameters}."""
-    return template.replace("{parameters}", parameters.replace("\n", "\n    "))
+    return template.replace("{parameters}", textwrap.indent(parameters, "    ").lstrip())
 
 
 __all__ = ["COMMON", "LEARNERS", "PYTHON_NAMES", "learns", "options_of"]

