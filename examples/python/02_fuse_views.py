@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several descriptions of the same samples: which of them matter?
 
-Every digit of mfeat-like data is described three ways: pixels, row and column sums, and noise that says nothing. Each
+Every digit is described three ways: pixels, row and column sums, and noise that says nothing. Each
 description is a view; a kernel is built on each, and the weights say how much each view counts.
 """
 import matplotlib.pyplot as plt

@@ -153,6 +153,8 @@ class KernelEstimator(BaseEstimator):
     def _keep_results(self):
         self._keep_model()
         report = self.report_
+        if self.verbose:
+            say("info", f"{self._method}: {report['status']}, {report['message']}")
         if report["status"] == "numerical trouble":
             raise RuntimeError(f"{type(self).__name__} ran into numerical trouble: {in_python(report['message'])}")
         if report["status"] == "iteration limit" and not self._ends_by_plan:

@@ -150,7 +150,7 @@ def test_models_of_the_program_with_text_and_missing_values(tmp_path, kloom_prog
 
 def test_classes_of_a_file(tmp_path):
     X, y = clouds(classes=3)
-    for names, kind in (([3, 1, 2], int), ([0.5, 1.5, 2.5], float), (["a", "b", "c"], str)):
+    for names, kind in (([3, 1, 2], int), ([1.0, 2.0, -3.0], float), (["a", "b", "c"], str)):
         est = kloom.UniformMKLClassifier(kernels="linear").fit(X, np.array(names)[y]).save(tmp_path / "model.file")
         loaded = kloom.load(tmp_path / "model.file")
         assert np.array_equal(loaded.classes_, est.classes_) and isinstance(loaded.classes_[0].item(), kind)

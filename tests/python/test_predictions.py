@@ -58,7 +58,7 @@ def test_scores_are_the_formula(two_classes):
 
 def test_labels_come_back_as_they_were():
     X, y = clouds(classes=3)
-    for names in (np.array(["b", "a", "c"]), np.array([10, -2, 7]), np.array([0.5, 2.5, 1.0]),
+    for names in (np.array(["b", "a", "c"]), np.array([10, -2, 7]), np.array([5.0, -2.0, 7.0]),
                   np.array(["x", "y", "z"], dtype=object)):
         clf = kloom.UniformMKLClassifier(kernels="linear").fit(X, names[y])
         assert list(clf.classes_) == sorted(names)
