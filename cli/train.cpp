@@ -109,9 +109,10 @@ void make_bank(const TrainOptions& options, Training& training, Session& session
   }
   const std::size_t dense =
       static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * static_cast<std::size_t>(p) * sizeof(double);
-  session.console().note(fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
-                                     format_bytes(share.working), learner.name, format_bytes(dense), p,
-                                     format_bytes(share.working + share.bank)));
+  session.console().note(
+      fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
+                  format_bytes(share.working), learner.name, format_bytes(dense), p,
+                  format_bytes(share.working + share.bank)));
   KernelOptions kernels = options.kernels;
   kernels.families = learner.wants_families;
   training.bank = make_training_bank(training.input, kernels, share.bank, session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often on the file
-// it was given and answers with the seconds of each fit, from raw samples to model.
+// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often on
+// the file it was given and answers with the seconds of each fit, from raw samples to model.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -30,7 +30,8 @@ Model fit(const Dataset& data, const Targets& targets, const Request& request, c
   return model;
 }
 
-double seconds_of_fit(const Dataset& data, const Targets& targets, const Request& request, const Context& context) {
+double seconds_of_fit(const Dataset& data, const Targets& targets, const Request& request,
+                      const Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const Model model = fit(data, targets, request, context);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -53,7 +54,8 @@ int main(int argc, char** argv) {
   const Dataset data = load_dataset(files, context);
   const Targets targets = make_targets(data.labels, {});
   for (int repeats = 0; std::cin >> repeats;) {
-    for (int i = 0; i < repeats; ++i) std::cout << fmt::format("{}\n", seconds_of_fit(data, targets, request, context));
+    for (int i = 0; i < repeats; ++i)
+      std::cout << fmt::format("{}\n", seconds_of_fit(data, targets, request, context));
     std::cout.flush();
   }
 }

@@ -8,7 +8,7 @@
 namespace kloom::python {
 namespace {
 
-using Stack = py::array_t<double, py::array::c_style>;   // (P, rows, cols)
+using Stack = py::array_t<double, py::array::c_style>;  // (P, rows, cols)
 
 // Whoever drops the last reference may be a thread without the GIL.
 std::shared_ptr<const void> keep_alive(py::object object) {
@@ -47,8 +47,7 @@ void bind_bank(py::module_& m) {
   py::class_<KernelBank, std::shared_ptr<KernelBank>>(m, "Bank")
       .def_static("from_stack", &from_stack, py::arg("stack").noconvert(), py::arg("names"),
                   py::arg("symmetric"))
-      .def_static("load",
-                  [](const std::string& path) { return std::shared_ptr<KernelBank>(load_bank(path)); })
+      .def_static("load", [](const std::string& path) { return std::shared_ptr<KernelBank>(load_bank(path)); })
       .def("save",
            [](const KernelBank& bank, const std::string& path, const Settings& settings) {
              run(settings, [&](const Context& context) { save_bank(bank, path, context); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The extension module kloom._core: one file per noun, no algorithms. The package around it (python/kloom) makes
-// scikit-learn estimators of it.
+// The extension module kloom._core: one file per noun, no algorithms. The package around it (python/kloom)
+// makes scikit-learn estimators of it.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -27,12 +27,12 @@ struct Settings {
   int threads = 0;
   std::uint64_t seed = 1;
   std::size_t memory = 0;
-  py::object log = py::none();        // called with (level, message)
-  py::object progress = py::none();   // called with (stage, step, steps, objective, seconds)
+  py::object log = py::none();       // called with (level, message)
+  py::object progress = py::none();  // called with (stage, step, steps, objective, seconds)
 };
 
-// Python between two steps of a computation: signals (Ctrl-C) and callbacks. What Python raised there is carried
-// out of the computation by the exception Interrupted and raised again at its end.
+// Python between two steps of a computation: signals (Ctrl-C) and callbacks. What Python raised there is
+// carried out of the computation by the exception Interrupted and raised again at its end.
 class Watch {
  public:
   explicit Watch(const Settings& settings) : settings_(settings) {}
@@ -51,8 +51,8 @@ class Watch {
   std::exception_ptr raised_;
 };
 
-// One computation at a time in a process: threads of BLAS and OpenMP are counted per process. Other Python threads
-// go on meanwhile. A forked child begins with a free lock.
+// One computation at a time in a process: threads of BLAS and OpenMP are counted per process. Other Python
+// threads go on meanwhile. A forked child begins with a free lock.
 [[nodiscard]] std::mutex& computation_lock();
 
 // work(context) with the GIL released.
@@ -70,9 +70,9 @@ auto run(const Settings& settings, Work work) {
   }
 }
 
-using Array = py::array_t<double>;   // any strides
+using Array = py::array_t<double>;  // any strides
 
-[[nodiscard]] Matrix to_matrix(const Array& array);          // (rows, cols), copied
+[[nodiscard]] Matrix to_matrix(const Array& array);  // (rows, cols), copied
 // The array owns the matrix; nothing is copied. Column-major.
 [[nodiscard]] py::array to_array(Matrix matrix);
 [[nodiscard]] py::array to_array(std::vector<int> values);

@@ -90,7 +90,7 @@ void Watch::tell(LogLevel level, std::string_view message) {
   try {
     settings_.log(name, std::string(message));
   } catch (const py::error_already_set&) {
-    raised_ = std::current_exception();   // the next look ends the computation
+    raised_ = std::current_exception();  // the next look ends the computation
   }
 }
 
@@ -118,9 +118,10 @@ void bind_context(py::module_& m) {
   });
 
   py::class_<Settings>(m, "Settings")
-      .def(py::init([](int threads, std::uint64_t seed, std::size_t memory, py::object log, py::object progress) {
-             return Settings{threads, seed, memory, std::move(log), std::move(progress)};
-           }),
+      .def(py::init(
+               [](int threads, std::uint64_t seed, std::size_t memory, py::object log, py::object progress) {
+                 return Settings{threads, seed, memory, std::move(log), std::move(progress)};
+               }),
            py::arg("threads") = 0, py::arg("seed") = 1, py::arg("memory") = 0, py::arg("log") = py::none(),
            py::arg("progress") = py::none());
 

@@ -36,7 +36,8 @@ std::vector<double> weights_of(const std::optional<std::vector<double>>& weights
   return weights.value_or(std::vector<double>{});
 }
 
-Targets class_targets(Names classes, std::vector<int> codes, const std::optional<std::vector<double>>& weights) {
+Targets class_targets(Names classes, std::vector<int> codes,
+                      const std::optional<std::vector<double>>& weights) {
   Targets targets;
   targets.task = classes.size() == 2 ? Task::binary : Task::multiclass;
   targets.classes = std::move(classes);
@@ -63,7 +64,7 @@ Targets number_targets(const Array& values, const std::optional<std::vector<doub
 }
 
 struct RecipeRequest {
-  std::string spec;   // empty: what suits the data
+  std::string spec;  // empty: what suits the data
   bool standardise = true;
   std::string normalise;
   bool clip_spectrum = false;

@@ -41,8 +41,8 @@ bool takes_plain_kernels(const Model& model) {
 
 bool takes_kernels(const Model& model) {
   if (!model.recipe) return true;
-  return std::ranges::all_of(model.recipe->terms,
-                             [](const KernelTerm& term) { return term.function == KernelFunction::precomputed; });
+  return std::ranges::all_of(
+      model.recipe->terms, [](const KernelTerm& term) { return term.function == KernelFunction::precomputed; });
 }
 
 std::string_view to_string(KernelWeights::Shape shape) {
@@ -92,17 +92,18 @@ void bind_parts(py::class_<Model>& model) {
                              [](const Model& m) {
                                return !m.classes.empty() && (m.bemkl || (m.margin && !m.margin->platt.empty()));
                              })
-      .def_property_readonly("pairs", [](const Model& m) { return to_array(m.margin ? m.margin->pairs : Matrix()); })
+      .def_property_readonly("pairs",
+                             [](const Model& m) { return to_array(m.margin ? m.margin->pairs : Matrix()); })
       .def_property_readonly("is_stream", [](const Model& m) { return m.stream.has_value(); })
       .def_property_readonly("spec", [](const Model& m) { return m.recipe ? to_string(m.recipe->spec) : ""; })
       .def_property_readonly("takes_kernels", &takes_kernels)
       .def_property_readonly("takes_plain_kernels", &takes_plain_kernels)
-      .def_property_readonly("standardised",
-                             [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().standardise; })
-      .def_property_readonly("imputes",
-                             [](const Model& m) {
-                               return m.recipe && m.recipe->preprocessing.options().impute != Impute::refuse;
-                             })
+      .def_property_readonly(
+          "standardised",
+          [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().standardise; })
+      .def_property_readonly(
+          "imputes",
+          [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().impute != Impute::refuse; })
       .def_property_readonly("feature_names", &feature_names)
       .def_property_readonly("text_names", &text_names);
 }

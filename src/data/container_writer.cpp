@@ -116,8 +116,7 @@ ContainerWriter::ContainerWriter(const ContainerPlan& plan, const std::string& p
   put(header_.data(), header_.size());
 }
 
-ContainerWriter::ContainerWriter(const ContainerPlan& plan)
-    : header_(plan.header()), left_(plan.data_bytes()) {
+ContainerWriter::ContainerWriter(const ContainerPlan& plan) : header_(plan.header()), left_(plan.data_bytes()) {
   buffer_.reserve(plan.file_bytes());
   put(header_.data(), header_.size());
 }

@@ -325,8 +325,7 @@ void StreamState::restore_support(const StreamPart& part, const Model& checkpoin
     for (Index j = 0; j < n; ++j) counts.back()[at(j)] = part.counts(j, k);
   }
   squares = part.squares;
-  if (ufo() || options.literal)
-    require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
+  if (ufo() || options.literal) require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
   require(part.inverse_lambda.rows() == outputs() && part.inverse_lambda.cols() == kernels && booked <= n);
   augmentation.inverse_lambda = part.inverse_lambda;
 }

@@ -10,12 +10,14 @@ a copy of each data file in the folder itself, and the program `kloom` on PATH):
   ```sh exit=2     runs; its last command must end with that status
   ```text output   the block before it must have printed these lines, in this order; ... stands for anything
   ```cpp           with a main function: is compiled, linked with libkloom and run; without: only shown
-  ```python        runs, after the page's earlier python blocks, with the package in BUILD/python
+  ```python        runs in one interpreter per page, with the package in BUILD/python
   ```text, ```cmake, ```json, ```csv, ``` alone: only shown
 Any other word after ``` is an error, so that a slip of the pen does not switch a test off. So is a run
 without any block that runs, and a link to a file that is not there.
 """
 import argparse
+import contextlib
+import json
 import os
 import pathlib
 import re
@@ -23,9 +25,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 SHOWN = {"", "text", "cmake", "json", "csv"}
 TIME_LIMIT = 300  # seconds for one block
+# Reads blocks as lines of JSON, answers with what went wrong and what was printed.
+INTERPRETER = """
+import contextlib, io, json, sys, traceback
+scope = {"__name__": "__main__"}
+for line in sys.stdin:
+    printed, fault = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(compile(json.loads(line), "block", "exec"), scope)
+        except BaseException:
+            fault = traceback.format_exc()
+    print(json.dumps([fault, printed.getvalue()]), flush=True)
+"""
 
 
 class Block:
@@ -72,7 +88,8 @@ class Page:
         self.scratch = scratch
         self.output = None
         self.ran = 0
-        self.python = ""
+        self.python = None
+        self.stack = contextlib.ExitStack()
         self.environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{arguments.build}{os.pathsep}{os.environ['PATH']}")
         self.environment["PYTHONPATH"] = str(arguments.build / "python")
         shutil.copytree(arguments.source / "examples" / "data", scratch / "examples" / "data")
@@ -111,14 +128,21 @@ class Page:
         return None if status == expected else f"ended with {status}, not {expected}; it printed:\n{self.output}"
 
     def run_python(self, block):
-        """Earlier blocks run again, unheard: what they defined is there."""
+        """In the page's own interpreter: what earlier blocks defined is there."""
         self.ran += 1
-        script = ("import contextlib, io\nscope = {'__name__': '__main__'}\n"
-                  f"with contextlib.redirect_stdout(io.StringIO()):\n    exec({self.python!r}, scope)\n"
-                  f"exec({block.text!r}, scope)\n")
-        self.python += block.text
-        status = self.execute([sys.executable, "-c", script])
-        return None if status == 0 else f"ended with {status}; it printed:\n{self.output}"
+        if self.python is None:
+            self.python = subprocess.Popen([sys.executable, "-u", "-c", INTERPRETER], cwd=self.scratch, env=self.environment,
+                                           text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.stack.callback(self.python.kill)
+        watch = threading.Timer(TIME_LIMIT, self.python.kill)
+        watch.start()
+        print(json.dumps(block.text), file=self.python.stdin, flush=True)
+        answer = self.python.stdout.readline()
+        watch.cancel()
+        if not answer:
+            raise subprocess.TimeoutExpired("python", TIME_LIMIT)
+        fault, self.output = json.loads(answer)
+        return f"{fault}; it printed:\n{self.output}" if fault else None
 
     def run_cpp(self, block):
         self.ran += 1
@@ -169,6 +193,7 @@ def main():
                 if fault:
                     wrong += 1
                     print(f"{block.where}: {fault}")
+            page.stack.close()
             ran += page.ran
             print(f"{name}: {page.ran} blocks ran")
     print(f"{len(paths)} pages, {ran} blocks ran, {wrong} wrong")

@@ -28,7 +28,7 @@ def run_python(code, **environment):
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_joblib_backends(backend):
     X, y = clouds()
-    clf = kloom.BEMKLClassifier(kernels=KERNELS)
+    clf = kloom.BEMKLClassifier(kernels=KERNELS, n_jobs=2)
     alone = cross_val_score(clf.fit(X, y), X, y, cv=4)   # the parent has used its threads before it forks
     with joblib.parallel_backend(backend, n_jobs=2):
         assert np.array_equal(cross_val_score(clf, X, y, cv=4), alone)
@@ -37,12 +37,12 @@ def test_joblib_backends(backend):
 def test_a_forked_child_does_not_hang():
     run_python("""
         import os, numpy as np, kloom
-        X = np.random.RandomState(0).normal(size=(200, 5))
+        X = np.random.RandomState(0).normal(size=(120, 5))
         y = (X[:, 0] > 0).astype(int)
-        wanted = kloom.BEMKLClassifier(kernels="rbf(width=1..4) on all, each").fit(X, y).predict(X)
+        wanted = kloom.BEMKLClassifier(kernels="rbf(width=1..4) on all, each", n_jobs=2).fit(X, y).predict(X)
         child = os.fork()
         if child == 0:
-            found = kloom.BEMKLClassifier(kernels="rbf(width=1..4) on all, each").fit(X, y).predict(X)
+            found = kloom.BEMKLClassifier(kernels="rbf(width=1..4) on all, each", n_jobs=2).fit(X, y).predict(X)
             os._exit(0 if (found == wanted).all() else 3)
         assert os.waitpid(child, 0)[1] == 0
     """)
@@ -54,7 +54,7 @@ def test_a_child_forked_in_the_middle_of_a_fit_has_a_free_lock():
         X = np.random.RandomState(0).normal(size=(700, 5))
         y = (X[:, 0] > 0).astype(int)
         def fit():
-            kloom.BEMKLClassifier(kernels="rbf(width=1..8)", tol=0, max_iter=12, variance=False).fit(X, y)
+            kloom.BEMKLClassifier(kernels="rbf(width=1..8)", tol=0, max_iter=12, variance=False, n_jobs=2).fit(X, y)
         import warnings; warnings.simplefilter("ignore")
         thread = threading.Thread(target=fit)
         thread.start()

@@ -354,7 +354,8 @@ TEST(Stream, ALateClassIsLearnedFromThenOn) {
   }
 }
 
-// Classes that are known beforehand in the order of their coming change nothing but that a model exists at once.
+// Classes that are known beforehand in the order of their coming change nothing but that a model exists at
+// once.
 TEST(Stream, ClassesMayBeKnownBeforehand) {
   const Dataset data = stream_data(300, 3, 11);
   for (const char* method : {"mkl-dao", "ufo-mkl"}) {
