@@ -17,7 +17,10 @@ PRESET = cmake --preset
 BUILD = cmake --build -j $(JOBS) --preset
 CTEST = ctest -j 2 --preset
 
-.PHONY: build demo test check-includes bench format format-check tidy tsan fuzz clean help
+# A Python of its own with the newest scikit-learn, for test-python-newest.
+NEWEST = build-python-newest
+
+.PHONY: build demo test test-python-newest stubs check-includes bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -47,6 +50,12 @@ test: build  ## every test, then the fast ones once more under address and undef
 	@test -e /proc/self || echo "== no /proc here: leaks are not looked for"
 	@echo "== tests under sanitizers"
 	@$(CTEST) asan-ubsan
+
+test-python-newest: packages-build  ## `pip install .` and the Python tests with the newest scikit-learn from PyPI
+	@tools/test-python-newest $(NEWEST)
+
+stubs: build  ## type stubs of the Python package from the registry
+	@PYTHONPATH=build/python /usr/bin/python3 tools/make-stubs
 
 check-includes:  ## do includes point down only?
 	@tools/check-includes

@@ -113,31 +113,25 @@ void make_bank(const TrainOptions& options, Training& training, Session& session
   const Index n = training.input.data.samples;
   const auto p = static_cast<Index>(training.input.recipe.terms.size());
   const Learner& learner = *training.learner;
-  const std::size_t budget = memory_budget(session.context());
-  std::size_t working = learner.working_memory(n, p, outputs_of(training.targets));
-  if (working >= budget && learner.least_memory) {
+  const Index outputs = outputs_of(training.targets);
+  const MemoryShare share = share_memory(learner, n, p, outputs, session.context());
+  if (share.slower) {
     session.console().note(
         fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a "
                     "slower way that needs less",
-                    learner.name, format_bytes(working), format_bytes(budget)));
-    working = learner.least_memory(n, p, outputs_of(training.targets));
+                    learner.name, format_bytes(learner.working_memory(n, p, outputs)),
+                    format_bytes(share.working + share.bank)));
   }
   const std::size_t dense =
       static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * static_cast<std::size_t>(p) * sizeof(double);
   session.console().note(
       fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
-                  format_bytes(working), learner.name, format_bytes(dense), p, format_bytes(budget)));
-  if (working >= budget) {
-    throw ResourceError(
-        fmt::format("{} on {} samples and {} kernels needs {} of working memory, and {} may be used; use fewer "
-                    "samples or kernels, or "
-                    "raise --memory",
-                    learner.name, n, p, format_bytes(working), format_bytes(budget)));
-  }
+                  format_bytes(share.working), learner.name, format_bytes(dense), p,
+                  format_bytes(share.working + share.bank)));
   KernelOptions kernels = options.kernels;
   kernels.families = learner.wants_families;
-  training.bank = make_training_bank(training.input, kernels, budget - working, session);
-  training.memory = working + training.bank->bytes();
+  training.bank = make_training_bank(training.input, kernels, share.bank, session);
+  training.memory = share.working + training.bank->bytes();
 }
 
 // Samples without a label are used where the method can.

@@ -7,6 +7,7 @@
 #include "base/spelling.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
+#include "kloom/machine.h"
 #include "learners/bemkl.h"
 #include "learners/lmkl.h"
 #include "learners/margin.h"
@@ -31,6 +32,23 @@ std::span<const Learner> all_learners() {
       learners::ufo_learner(),
   };
   return all;
+}
+
+MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, const Context& context) {
+  const std::size_t budget = memory_budget(context);
+  MemoryShare share;
+  share.working = learner.working_memory(n, p, m);
+  if (share.working >= budget && learner.least_memory) {
+    share.slower = true;
+    share.working = learner.least_memory(n, p, m);
+  }
+  if (share.working >= budget) {
+    throw ResourceError(learner.name + " on " + std::to_string(n) + " samples and " + std::to_string(p) +
+                        " kernels needs " + format_bytes(share.working) + " of working memory, and " +
+                        format_bytes(budget) + " may be used; use fewer samples or kernels, or raise --memory");
+  }
+  share.bank = budget - share.working;
+  return share;
 }
 
 const Learner& find_learner(std::string_view name) {

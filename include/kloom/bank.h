@@ -126,6 +126,17 @@ enum class BankKind { automatic, dense, dense32, low_rank, rbf_family, computed 
 [[nodiscard]] std::unique_ptr<KernelBank> make_dense_bank(const std::vector<Matrix>& kernels,
                                                           std::vector<std::string> names, bool symmetric);
 
+// Kernels in memory that somebody else owns (NumPy, a mapped file): float64, laid out as `panels` writes them.
+struct BorrowedKernels {
+  const double* values = nullptr;
+  Index rows = 0;
+  Index cols = 0;
+  std::shared_ptr<const void> owner;   // keeps the memory alive; nothing is copied
+};
+// The same promises and checks as above.
+[[nodiscard]] std::unique_ptr<KernelBank> make_dense_bank(BorrowedKernels kernels, std::vector<std::string> names,
+                                                          bool symmetric);
+
 struct BankRequest {
   BankKind kind = BankKind::automatic;
   double rank_tolerance = 1e-12;   // low-rank: stop when the remaining trace is this part of the trace

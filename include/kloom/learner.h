@@ -60,6 +60,15 @@ struct Learner {
   bool sample_maps = false;
 };
 
+// What a fit on n samples, p kernels and m outputs leaves of the memory budget for its bank. Throws ResourceError
+// with one sentence if the fit itself does not fit.
+struct MemoryShare {
+  std::size_t working = 0;   // for the fit
+  std::size_t bank = 0;      // left for the kernels
+  bool slower = false;       // the fit goes its slower way, which needs less
+};
+[[nodiscard]] MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, const Context& context);
+
 [[nodiscard]] std::span<const Learner> all_learners();
 // Throws InvalidArgument listing the names, with the nearest one suggested.
 [[nodiscard]] const Learner& find_learner(std::string_view name);

@@ -195,4 +195,8 @@ void save_model(const Model& model, const std::string& path);
 // Every field is checked; a truncated or altered file throws FileError with a sentence.
 [[nodiscard]] Model load_model(const std::string& path);
 
+// The same file as bytes in memory, for those who keep models somewhere else.
+[[nodiscard]] std::string model_bytes(const Model& model);
+[[nodiscard]] Model model_from_bytes(std::string bytes);
+
 }  // namespace kloom

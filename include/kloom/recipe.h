@@ -30,6 +30,9 @@ struct Recipe {
   static Recipe fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
                     const Context& context);
 
+  // For kernels that are given as matrices: every new sample brings its row of each of them.
+  static Recipe for_kernels(const std::vector<std::string>& names, Index samples);
+
   // Training samples against themselves, computed on demand; store it with `store_bank`.
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank() const;
   // New raw samples against the basis, computed on demand. `kernels`: which terms; empty: all.

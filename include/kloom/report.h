@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -75,6 +76,7 @@ struct Report {
   Index iterations = 0;
   double objective = 0.0;            // bound, primal objective, …
   std::string objective_name;
+  double gap = std::numeric_limits<double>::quiet_NaN();   // relative, as the method itself knows it; NaN: it does not
   std::vector<TracePoint> trace;
   std::map<std::string, std::string> options;                    // effective, by name
   std::vector<std::pair<std::string, double>> seconds;           // by stage

@@ -36,6 +36,7 @@ struct StreamOptions {
   double lambda = 0.001, alpha = 0.0;                      // ufo-mkl
   std::string approx = "none";  // "rff", "nystroem": finite features, no support vectors (features.h)
   Index features = 32;          // of them, per kernel
+  std::vector<std::string> classes = {};  // known beforehand, in this order; others may still come
 };
 
 class StreamLearner {

@@ -76,6 +76,8 @@ class ContainerPlan {
 class ContainerWriter {
  public:
   ContainerWriter(const ContainerPlan& plan, const std::string& path);
+  // Into memory; ends with `finish_in_memory`.
+  explicit ContainerWriter(const ContainerPlan& plan);
   ~ContainerWriter();
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
@@ -85,8 +87,16 @@ class ContainerWriter {
   void write(std::span<const double> values) { write(values.data(), values.size_bytes()); }
   // Writes checksums, makes the file durable, gives it its name.
   void finish();
+  // The whole file.
+  [[nodiscard]] std::string finish_in_memory();
 
  private:
+  // The digits of the checksum and their place, after everything else has been put.
+  struct Seal {
+    std::string digits;
+    std::size_t place = 0;
+  };
+  Seal seal();
   void put(const void* data, std::size_t bytes);
   void flush();
   void close_block();

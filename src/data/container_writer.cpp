@@ -116,6 +116,11 @@ ContainerWriter::ContainerWriter(const ContainerPlan& plan, const std::string& p
   put(header_.data(), header_.size());
 }
 
+ContainerWriter::ContainerWriter(const ContainerPlan& plan) : header_(plan.header()), left_(plan.data_bytes()) {
+  buffer_.reserve(plan.file_bytes());
+  put(header_.data(), header_.size());
+}
+
 ContainerWriter::~ContainerWriter() {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -140,6 +145,10 @@ void ContainerWriter::flush() {
 
 void ContainerWriter::put(const void* data, std::size_t bytes) {
   const char* next = static_cast<const char*>(data);
+  if (path_.empty()) {
+    buffer_.append(next, bytes);
+    return;
+  }
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, buffer_bytes - buffer_.size());
     buffer_.append(next, part);
@@ -170,19 +179,29 @@ void ContainerWriter::write(const void* data, std::size_t bytes) {
   }
 }
 
-void ContainerWriter::finish() {
+ContainerWriter::Seal ContainerWriter::seal() {
   if (left_ != 0) throw InternalError("less data than planned for a container file");
   if (in_block_ > 0) close_block();
   const std::size_t crc_bytes = block_crcs_.size() * sizeof(std::int64_t);
   put(block_crcs_.data(), crc_bytes);
-  flush();
-
   std::uint32_t checksum = layout::crc32(0, std::as_bytes(std::span(header_)));
   checksum = layout::crc32(checksum, std::as_bytes(std::span(block_crcs_)));
-  const std::string text = layout::checksum_text(checksum);
-  const std::size_t at = layout::checksum_position(header_);
-  if (at == std::string::npos) throw InternalError("a container header without its checksum entry");
-  if (::pwrite(fd_, text.data(), text.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(text.size()))
+  const std::size_t place = layout::checksum_position(header_);
+  if (place == std::string::npos) throw InternalError("a container header without its checksum entry");
+  return {layout::checksum_text(checksum), place};
+}
+
+std::string ContainerWriter::finish_in_memory() {
+  const Seal checksum = seal();
+  buffer_.replace(checksum.place, checksum.digits.size(), checksum.digits);
+  return std::move(buffer_);
+}
+
+void ContainerWriter::finish() {
+  const auto [digits, place] = seal();
+  flush();
+  if (::pwrite(fd_, digits.data(), digits.size(), static_cast<off_t>(place)) !=
+      static_cast<ssize_t>(digits.size()))
     fail("write", errno);
   if (::fsync(fd_) != 0) fail("write", errno);
   const int closed = ::close(fd_);

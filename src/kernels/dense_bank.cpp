@@ -255,14 +255,61 @@ std::unique_ptr<DenseBank> materialise(const KernelBank& source, Range kernels, 
 }  // namespace kloom::kernels
 
 namespace kloom {
+namespace {
+
+// Kernel p of a bank in the layout of `panels`: finite, and symmetric where that was promised.
+void check_entries(const double* k, Index rows, Index cols, bool symmetric, const std::string& name) {
+  double largest = 0.0;
+  for (Index i = 0; i < rows * cols; ++i) {
+    if (!std::isfinite(k[i])) {
+      throw InvalidArgument("kernel '" + name + "' has an entry that is not finite (row " +
+                            std::to_string(i / cols + 1) + ", column " + std::to_string(i % cols + 1) + ")");
+    }
+    largest = std::max(largest, std::abs(k[i]));
+  }
+  if (!symmetric) return;
+  // Blocks, because one of the two triangles is read across the rows.
+  constexpr Index kBlock = 32;
+  for (Index top = 0; top < rows; top += kBlock) {
+    for (Index left = 0; left <= top; left += kBlock) {
+      for (Index i = top; i < std::min(rows, top + kBlock); ++i) {
+        for (Index j = left; j < std::min(i, left + kBlock); ++j) {
+          if (std::abs(k[i * cols + j] - k[j * cols + i]) <= 1e-8 * largest) continue;
+          throw InvalidArgument("kernel '" + name + "' is not symmetric at row " + std::to_string(i + 1) +
+                                ", column " + std::to_string(j + 1));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<KernelBank> make_dense_bank(BorrowedKernels given, std::vector<std::string> names,
+                                            bool symmetric) {
+  if (names.empty()) throw InvalidArgument("a kernel bank needs at least one kernel; none was given");
+  if (symmetric && given.rows != given.cols) {
+    throw InvalidArgument("kernel '" + names.front() + "' is " + std::to_string(given.rows) + " x " +
+                          std::to_string(given.cols) + "; kernels between the same samples are square");
+  }
+  const Index size = given.rows * given.cols;
+  for (std::size_t p = 0; p < names.size(); ++p)
+    check_entries(given.values + static_cast<Index>(p) * size, given.rows, given.cols, symmetric, names[p]);
+  kernels::DenseStore store;
+  store.f64 = given.values;
+  store.bytes = static_cast<std::size_t>(size) * names.size() * sizeof(double);
+  store.owner = std::move(given.owner);
+  return std::make_unique<kernels::DenseBank>(std::move(store), given.rows, given.cols, symmetric,
+                                              std::move(names));
+}
 
 std::unique_ptr<KernelBank> make_dense_bank(const std::vector<Matrix>& kernels, std::vector<std::string> names,
                                             bool symmetric) {
-  if (kernels.empty()) throw InvalidArgument("a kernel bank needs at least one kernel; none was given");
   if (names.size() != kernels.size()) {
     throw InvalidArgument("a kernel bank needs one name per kernel: " + std::to_string(kernels.size()) +
                           " kernels and " + std::to_string(names.size()) + " names were given");
   }
+  if (kernels.empty()) throw InvalidArgument("a kernel bank needs at least one kernel; none was given");
   const Index rows = kernels.front().rows();
   const Index cols = kernels.front().cols();
   auto memory = std::make_shared<Vector>();
@@ -274,27 +321,12 @@ std::unique_ptr<KernelBank> make_dense_bank(const std::vector<Matrix>& kernels, 
                             std::to_string(k.cols()) + "; all kernels of a bank must be " +
                             std::to_string(rows) + " x " + std::to_string(symmetric ? rows : cols));
     }
-    double largest = 0.0;
-    for (double value : k.values()) {
-      if (!std::isfinite(value))
-        throw InvalidArgument("kernel '" + names[p] + "' has an entry that is not finite");
-      largest = std::max(largest, std::abs(value));
-    }
     for (Index i = 0; i < rows; ++i) {
-      for (Index j = 0; j < cols; ++j) {
-        if (symmetric && std::abs(k(i, j) - k(j, i)) > 1e-8 * largest) {
-          throw InvalidArgument("kernel '" + names[p] + "' is not symmetric at row " + std::to_string(i + 1) +
-                                ", column " + std::to_string(j + 1));
-        }
-        memory->push_back(k(i, j));
-      }
+      for (Index j = 0; j < cols; ++j) memory->push_back(k(i, j));
     }
   }
-  kernels::DenseStore store;
-  store.f64 = memory->data();
-  store.bytes = memory->size() * sizeof(double);
-  store.owner = std::move(memory);
-  return std::make_unique<kernels::DenseBank>(std::move(store), rows, cols, symmetric, std::move(names));
+  const double* values = memory->data();
+  return make_dense_bank(BorrowedKernels{values, rows, cols, std::move(memory)}, std::move(names), symmetric);
 }
 
 }  // namespace kloom

@@ -76,6 +76,22 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   return recipe;
 }
 
+Recipe Recipe::for_kernels(const std::vector<std::string>& names, Index samples) {
+  Recipe recipe;
+  recipe.spec = parse_kernel_spec("precomputed(normalise=none)");
+  recipe.basis.samples = samples;
+  for (const std::string& name : names) {
+    KernelTerm term;
+    term.name = name;
+    term.function = KernelFunction::precomputed;
+    term.features = {std::ssize(recipe.terms)};
+    term.group = name;
+    recipe.terms.push_back(std::move(term));
+    recipe.basis.kernels.push_back({name, {}});
+  }
+  return recipe;
+}
+
 std::shared_ptr<const KernelBank> Recipe::training_bank() const {
   const auto samples = std::make_shared<const Dataset>(basis);
   return std::make_shared<kernels::ComputedBank>(terms, samples, samples, true);

@@ -304,6 +304,7 @@ void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions
     if (s.status != Status::converged) report.status = s.status;
     if (solutions.size() == 1) report.trace = s.trace;
   }
+  report.gap = worst;
   if (report.status == Status::converged) {
     report.message = fmt::format("relative duality gap {:.1e}, asked for {:.1e}", worst, options_.tolerance);
   } else {

@@ -237,6 +237,7 @@ void fill_report(Report& report, const McmklSolution& solution, const McmklOptio
   report.iterations = solution.iterations;
   report.status = solution.status;
   report.trace = solution.trace;
+  report.gap = solution.gap();
   if (solution.status == Status::converged) {
     report.message =
         fmt::format("relative duality gap {:.1e}, asked for {:.1e}", solution.gap(), options.tolerance);

@@ -32,7 +32,8 @@ std::string rule_text(const NumberRule& rule) {
   const std::string low =
       std::isinf(rule.low) ? "" : fmt::format("{} {}", rule.low_open ? ">" : ">=", rule.low);
   const std::string high = std::isinf(rule.high) ? "" : fmt::format("<= {}", rule.high);
-  return low.empty() || high.empty() ? low + high : low + " and " + high;
+  const std::string bounds = low.empty() || high.empty() ? low + high : low + " and " + high;
+  return rule.infinite ? bounds + ", may be inf" : bounds;
 }
 
 double parse_real(const std::string& name, const std::string& value, const NumberRule& rule) {

@@ -101,6 +101,7 @@ StreamState::StreamState(Recipe given, const StreamOptions& asked, std::uint64_t
     augmentation.draw_strengths(draws);
     penalty_samples = static_cast<double>(options.dt_update);
   }
+  for (const std::string& name : options.classes) add_class(name);
 }
 
 void StreamState::fit_map(std::uint64_t seed) {

@@ -543,9 +543,17 @@ std::size_t model_file_bytes(const Model& model) {
   return models::plan_model(model, sections).file_bytes();
 }
 
-void save_model(const Model& model, const std::string& path) {
+namespace {
+
+void require_sound(const Model& model) {
   const std::string trouble = models::model_trouble(model);
   if (!trouble.empty()) throw InvalidArgument(fmt::format("The model cannot be saved: {}.", trouble));
+}
+
+}  // namespace
+
+void save_model(const Model& model, const std::string& path) {
+  require_sound(model);
   data::SectionList sections;
   const data::ContainerPlan plan = models::plan_model(model, sections);
   data::ContainerWriter writer(plan, path);
@@ -553,8 +561,23 @@ void save_model(const Model& model, const std::string& path) {
   writer.finish();
 }
 
+std::string model_bytes(const Model& model) {
+  require_sound(model);
+  data::SectionList sections;
+  const data::ContainerPlan plan = models::plan_model(model, sections);
+  data::ContainerWriter writer(plan);
+  sections.write_to(writer);
+  return writer.finish_in_memory();
+}
+
 Model load_model(const std::string& path) {
   return models::read_model(data::Container::read(path, models::model_format));
+}
+
+Model model_from_bytes(std::string bytes) {
+  const auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return models::read_model(data::Container::parse(owner, std::as_bytes(std::span(*owner)), "model in memory",
+                                                   models::model_format, data::Verify::everything));
 }
 
 }  // namespace kloom

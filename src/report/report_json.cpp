@@ -121,6 +121,7 @@ std::string to_json(const Report& report) {
                {"threads", report.threads},
                {"seed", report.seed},
                {"memory_bytes", report.memory_bytes}};
+  if (!std::isnan(report.gap)) json["gap"] = number(report.gap, "gap");
   Json seconds = Json::object();
   for (const auto& [stage, value] : report.seconds) seconds[stage] = number(value, "seconds." + stage);
   json["seconds"] = seconds;

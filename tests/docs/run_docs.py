@@ -10,11 +10,14 @@ a copy of each data file in the folder itself, and the program `kloom` on PATH):
   ```sh exit=2     runs; its last command must end with that status
   ```text output   the block before it must have printed these lines, in this order; ... stands for anything
   ```cpp           with a main function: is compiled, linked with libkloom and run; without: only shown
+  ```python        runs in one interpreter per page, with the package in BUILD/python
   ```text, ```cmake, ```json, ```csv, ``` alone: only shown
 Any other word after ``` is an error, so that a slip of the pen does not switch a test off. So is a run
 without any block that runs, and a link to a file that is not there.
 """
 import argparse
+import contextlib
+import json
 import os
 import pathlib
 import re
@@ -22,9 +25,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 SHOWN = {"", "text", "cmake", "json", "csv"}
 TIME_LIMIT = 300  # seconds for one block
+# Reads blocks as lines of JSON, answers with what went wrong and what was printed.
+INTERPRETER = """
+import contextlib, io, json, sys, traceback
+scope = {"__name__": "__main__"}
+for line in sys.stdin:
+    printed, fault = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(compile(json.loads(line), "block", "exec"), scope)
+        except BaseException:
+            fault = traceback.format_exc()
+    print(json.dumps([fault, printed.getvalue()]), flush=True)
+"""
 
 
 class Block:
@@ -71,7 +88,10 @@ class Page:
         self.scratch = scratch
         self.output = None
         self.ran = 0
+        self.python = None
+        self.stack = contextlib.ExitStack()
         self.environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{arguments.build}{os.pathsep}{os.environ['PATH']}")
+        self.environment["PYTHONPATH"] = str(arguments.build / "python")
         shutil.copytree(arguments.source / "examples" / "data", scratch / "examples" / "data")
         for table in (arguments.source / "examples" / "data").glob("*.csv"):
             shutil.copy(table, scratch)
@@ -82,6 +102,8 @@ class Page:
             return self.run_shell(block)
         if block.language == "cpp":
             return self.run_cpp(block) if "int main(" in block.text else None
+        if block.language == "python" and not block.words:
+            return self.run_python(block)
         if block.language == "text" and block.words == ["output"]:
             return self.compare_output(block)
         if block.language in SHOWN and not block.words:
@@ -104,6 +126,23 @@ class Page:
         self.ran += 1
         status = self.execute(["bash", "-euo", "pipefail", "-c", block.text])
         return None if status == expected else f"ended with {status}, not {expected}; it printed:\n{self.output}"
+
+    def run_python(self, block):
+        """In the page's own interpreter: what earlier blocks defined is there."""
+        self.ran += 1
+        if self.python is None:
+            self.python = subprocess.Popen([sys.executable, "-u", "-c", INTERPRETER], cwd=self.scratch, env=self.environment,
+                                           text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.stack.callback(self.python.kill)
+        watch = threading.Timer(TIME_LIMIT, self.python.kill)
+        watch.start()
+        print(json.dumps(block.text), file=self.python.stdin, flush=True)
+        answer = self.python.stdout.readline()
+        watch.cancel()
+        if not answer:
+            raise subprocess.TimeoutExpired("python", TIME_LIMIT)
+        fault, self.output = json.loads(answer)
+        return f"{fault}; it printed:\n{self.output}" if fault else None
 
     def run_cpp(self, block):
         self.ran += 1
@@ -154,6 +193,7 @@ def main():
                 if fault:
                     wrong += 1
                     print(f"{block.where}: {fault}")
+            page.stack.close()
             ran += page.ran
             print(f"{name}: {page.ran} blocks ran")
     print(f"{len(paths)} pages, {ran} blocks ran, {wrong} wrong")

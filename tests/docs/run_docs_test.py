@@ -44,6 +44,12 @@ class RunDocs(unittest.TestCase):
         self.assert_bad("```sh\nkloom 1\ntrue\n```\n", "ended with 1, not 0")
         self.assert_bad("```sh\nkloom 1 | cat\n```\n", "ended with 1, not 0")
 
+    def test_python_blocks_share_an_interpreter_and_their_faults_are_noticed(self):
+        self.assert_good("```python\nx = 3\nprint(x)\n```\n\n```text output\n3\n```\n\n```python\nassert x == 3\n```\n")
+        self.assert_bad("```python\nassert 1 == 2\n```\n", "AssertionError")
+        self.assert_bad("```python\nprint(1)\n```\n\n```text output\n2\n```\n", "'2' was not printed")
+        self.assert_bad("```python\nimport os; os._exit(0)\n```\n", "did not end")
+
     def test_expected_status(self):
         self.assert_good("```sh exit=2\nkloom 2\n```\n")
         self.assert_bad("```sh exit=2\nkloom\n```\n", "ended with 0, not 2")

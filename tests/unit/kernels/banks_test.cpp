@@ -464,7 +464,7 @@ TEST(Banks, WhatDoesNotFitIsRefusedWithASentence) {
 
 TEST(Banks, GivenMatricesAreChecked) {
   const Matrix square(3, 3, 1.0);
-  EXPECT_THROW((void)make_dense_bank({}, {}, true), InvalidArgument);
+  EXPECT_THROW((void)make_dense_bank(std::vector<Matrix>{}, {}, true), InvalidArgument);
   EXPECT_THROW((void)make_dense_bank({square, Matrix(2, 2)}, {"a", "b"}, true), InvalidArgument);
   EXPECT_THROW((void)make_dense_bank({Matrix(3, 2)}, {"a"}, true), InvalidArgument);
   EXPECT_THROW((void)make_dense_bank({square}, {"a", "b"}, true), InvalidArgument);
@@ -478,6 +478,37 @@ TEST(Banks, GivenMatricesAreChecked) {
   for (BankKind kind : {BankKind::automatic, BankKind::dense, BankKind::dense32, BankKind::low_rank,
                         BankKind::rbf_family, BankKind::computed}) {
     EXPECT_EQ(parse_bank_kind(to_string(kind)), kind);
+  }
+}
+
+TEST(Banks, BorrowedKernelsAreNotCopiedAndKeptAlive) {
+  // Two kernels of 2 × 3, rows contiguous.
+  auto memory = std::make_shared<Vector>(Vector{0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15});
+  const std::weak_ptr<Vector> watch = memory;
+  const double* values = memory->data();
+  auto bank = make_dense_bank(BorrowedKernels{values, 2, 3, std::move(memory)}, {"a", "b"}, false);
+  EXPECT_FALSE(watch.expired());
+  (*watch.lock())[7] = 99.0;  // kernel b, row 0, column 1: seen through the bank
+  Vector row(3);
+  bank->panels({1, 2}, {0, 1}, row.data());
+  EXPECT_EQ(row, (Vector{10, 99, 12}));
+  bank.reset();
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Banks, BorrowedKernelsAreChecked) {
+  Vector values(2 * 70 * 70, 1.0);
+  const auto make = [&](Index rows, Index cols) {
+    return make_dense_bank(BorrowedKernels{values.data(), rows, cols, {}}, {"a", "b"}, true);
+  };
+  EXPECT_NO_THROW((void)make(70, 70));
+  EXPECT_THROW((void)make(70, 35), InvalidArgument);
+  for (const Index place : {Index{1}, Index{69}, Index{33 * 70 + 2}, Index{68 * 70 + 69}}) {
+    values[static_cast<std::size_t>(70 * 70 + place)] = 2.0;
+    EXPECT_THROW((void)make(70, 70), InvalidArgument) << place;
+    values[static_cast<std::size_t>(70 * 70 + place)] = std::numeric_limits<double>::infinity();
+    EXPECT_THROW((void)make(70, 70), InvalidArgument) << place;
+    values[static_cast<std::size_t>(70 * 70 + place)] = 1.0;
   }
 }
 

@@ -123,5 +123,18 @@ TEST(RecipeTest, GivenMatricesOfNewSamplesAreMatchedByNameOrPosition) {
   EXPECT_THROW((void)recipe.bank_for(test), InvalidArgument);
 }
 
+TEST(RecipeTest, KernelsThatWereGivenToALearnerHaveARecipeForNewSamples) {
+  const Recipe recipe = Recipe::for_kernels({"x", "y"}, 3);
+  Dataset test;
+  test.samples = 1;
+  test.kernels = {{"y", Matrix(1, 3, 2.0)}, {"x", Matrix(1, 3, 1.0)}};
+  const auto bank = recipe.bank_for(test);
+  EXPECT_THAT(bank->names(), ElementsAre("x", "y"));
+  EXPECT_EQ(kernel_of(*bank, 0)(0, 2), 1.0);  // as it is: no normalisation
+  EXPECT_EQ(kernel_of(*bank, 1)(0, 2), 2.0);
+  test.kernels = {{"x", Matrix(1, 2)}, {"y", Matrix(1, 2)}};
+  EXPECT_THROW((void)recipe.bank_for(test), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace kloom

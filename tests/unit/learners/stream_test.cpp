@@ -420,6 +420,28 @@ TEST(Stream, RandomFeaturesLearnAndGoOnFromACheckpoint) {
   }
 }
 
+// Classes that are known beforehand in the order of their coming change nothing but that a model exists at
+// once.
+TEST(Stream, ClassesMayBeKnownBeforehand) {
+  const Dataset data = stream_data(300, 3, 11);
+  for (const char* method : {"mkl-dao", "ufo-mkl"}) {
+    StreamOptions options;
+    options.method = method;
+    options.classes = {"c", "a", "b"};
+    StreamLearner learner(recipe_of(data), options, {});
+    EXPECT_EQ(learner.model().classes, options.classes);
+    learner.learn(data);
+    EXPECT_EQ(learner.classes(), options.classes);
+    const Predictions p = predict(learner.model(), data, {}, {});
+    int right = 0;
+    for (std::size_t i = 0; i < data.labels.size(); ++i)
+      right += options.classes[static_cast<std::size_t>(p.codes[i])] == data.labels[i] ? 1 : 0;
+    EXPECT_GE(right, 200);
+    const StreamLearner again(learner.model(), {});
+    EXPECT_EQ(again.classes(), options.classes);
+  }
+}
+
 TEST(Stream, RefusesWhatItCannotDo) {
   const Dataset data = stream_data(50, 2, 10);
   EXPECT_THROW(StreamLearner(recipe_of(data, "linear"), {}, {}), InvalidArgument);

@@ -294,6 +294,8 @@ TEST(ModelFile, RandomModelsComeBackToTheBit) {
     save_model(model, path);
     EXPECT_EQ(model_file_bytes(model), read_bytes(path).size());
     EXPECT_TRUE(same(model, load_model(path))) << "seed " << seed;
+    EXPECT_TRUE(model_bytes(model) == read_bytes(path)) << "seed " << seed;
+    EXPECT_TRUE(same(model, model_from_bytes(model_bytes(model)))) << "seed " << seed;
     recipes += model.recipe ? 1 : 0;
     posteriors += model.bemkl ? 1 : 0;
   }

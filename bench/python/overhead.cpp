@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often on
+// the file it was given and answers with the seconds of each fit, from raw samples to model.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+#include "kloom/learner.h"
+#include "kloom/machine.h"
+#include "kloom/recipe.h"
+
+namespace {
+
+using namespace kloom;  // NOLINT(google-build-using-namespace): this is its main program
+
+struct Request {
+  std::string method;
+  std::string spec;
+  int threads = 0;
+};
+
+Model fit(const Dataset& data, const Targets& targets, const Request& request, const Context& context) {
+  const Recipe recipe = Recipe::fit(data, parse_kernel_spec(request.spec), {}, context);
+  const auto bank = store_bank(recipe.training_bank(), {BankKind::dense}, context);
+  Model model = find_learner(request.method).fit(*bank, targets, {}, context).model;
+  model.recipe = recipe;
+  return model;
+}
+
+double seconds_of_fit(const Dataset& data, const Targets& targets, const Request& request,
+                      const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const Model model = fit(data, targets, request, context);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::cerr << "usage: bench_python_overhead DATA.csv METHOD SPEC THREADS\n";
+    return 2;
+  }
+  cure_blas_core();
+  const Request request{argv[2], argv[3], std::atoi(argv[4])};
+  Context context;
+  context.threads = request.threads;
+  DatasetRequest files;
+  files.path = argv[1];
+  files.target = "label";
+  const Dataset data = load_dataset(files, context);
+  const Targets targets = make_targets(data.labels, {});
+  for (int repeats = 0; std::cin >> repeats;) {
+    for (int i = 0; i < repeats; ++i)
+      std::cout << fmt::format("{}\n", seconds_of_fit(data, targets, request, context));
+    std::cout.flush();
+  }
+}

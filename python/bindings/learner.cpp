@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The registry, and a fit from recipe or bank to model.
+#include "kloom/learner.h"
+
+#include "bindings.h"
+#include "kloom/certify.h"
+
+namespace kloom::python {
+namespace {
+
+py::dict describe(const OptionInfo& option) {
+  static constexpr const char* kKinds[] = {"real", "integer", "flag", "choice", "text"};
+  py::dict result;
+  result["name"] = option.name;
+  result["kind"] = kKinds[static_cast<int>(option.kind)];
+  result["default"] = option.default_value;
+  result["rule"] = option.rule;
+  result["doc"] = option.doc;
+  result["choices"] = option.choices;
+  return result;
+}
+
+py::dict describe(const Learner& learner) {
+  py::list options;
+  for (const OptionInfo& option : learner.options) options.append(describe(option));
+  py::list tasks;
+  for (const Task task : learner.tasks) tasks.append(std::string(to_string(task)));
+  py::dict result;
+  result["name"] = learner.name;
+  result["summary"] = learner.summary;
+  result["doc_page"] = learner.doc_page;
+  result["tasks"] = tasks;
+  result["semi_supervised"] = learner.semi_supervised;
+  result["options"] = options;
+  return result;
+}
+
+Index outputs_of(const Targets& targets) {
+  if (targets.task == Task::binary) return 1;
+  return std::max<Index>(std::ssize(targets.classes), std::max<Index>(1, targets.values.cols()));
+}
+
+// Kernels of the recipe, stored in what the method leaves of the memory.
+std::unique_ptr<KernelBank> store(const Learner& learner, const Recipe& recipe, const Targets& targets,
+                                  const std::string& kind, const Context& context) {
+  const std::shared_ptr<const KernelBank> computed = recipe.training_bank();
+  BankRequest request;
+  request.kind = parse_bank_kind(kind);
+  request.families = learner.wants_families;
+  Context with_less = context;
+  with_less.memory_budget =
+      share_memory(learner, computed->rows(), computed->kernels(), outputs_of(targets), context).bank;
+  return store_bank(computed, request, with_less);
+}
+
+Model fit(const Learner& learner, const KernelBank& bank, const Targets& targets, const OptionValues& options,
+          const Context& context) {
+  FitResult result = learner.fit(bank, targets, options, context);
+  result.model.report_json = to_json(result.report);
+  return std::move(result.model);
+}
+
+Model fit_recipe(const std::string& method, const Recipe& recipe, const Targets& targets,
+                 const OptionValues& options, const std::string& kind, const Settings& settings) {
+  return run(settings, [&](const Context& context) {
+    const Learner& learner = find_learner(method);
+    const auto bank = store(learner, recipe, targets, kind, context);
+    Model model = fit(learner, *bank, targets, options, context);
+    model.recipe = recipe;
+    return model;
+  });
+}
+
+Model fit_bank(const std::string& method, const KernelBank& bank, const Targets& targets,
+               const OptionValues& options, const Settings& settings) {
+  return run(settings, [&](const Context& context) {
+    Model model = fit(find_learner(method), bank, targets, options, context);
+    model.recipe = Recipe::for_kernels(bank.names(), bank.cols());
+    return model;
+  });
+}
+
+}  // namespace
+
+void bind_learner(py::module_& m) {
+  m.def("learners", [] {
+    py::dict result;
+    for (const Learner& learner : all_learners()) result[py::str(learner.name)] = describe(learner);
+    return result;
+  });
+  m.def("fit_recipe", &fit_recipe, py::arg("method"), py::arg("recipe"), py::arg("targets"), py::arg("options"),
+        py::arg("bank"), py::arg("settings"));
+  m.def("fit_bank", &fit_bank, py::arg("method"), py::arg("bank"), py::arg("targets"), py::arg("options"),
+        py::arg("settings"));
+  m.def(
+      "certify",
+      [](const KernelBank& bank, const Targets& targets, const Model& model, const Settings& settings) {
+        return run(settings,
+                   [&](const Context& context) { return to_json(certify(bank, targets, model, context)); });
+      },
+      py::arg("bank"), py::arg("targets"), py::arg("model"), py::arg("settings"));
+}
+
+}  // namespace kloom::python

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kloom/model.h"
+
+#include "bindings.h"
+
+namespace kloom::python {
+namespace {
+
+// Names of the raw columns that the model's recipe reads, numeric ones first.
+std::vector<std::string> feature_names(const Model& model) {
+  std::vector<std::string> names;
+  if (!model.recipe) return names;
+  for (const auto& column : model.recipe->preprocessing.columns()) {
+    if (!column.onehot) names.push_back(column.feature.name);
+  }
+  return names;
+}
+
+// Columns of text: those of string kernels, and those that are coded one-hot.
+std::vector<std::string> text_names(const Model& model) {
+  std::vector<std::string> names;
+  if (!model.recipe) return names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const auto& column : model.recipe->preprocessing.columns()) {
+    const std::string& coded = column.feature.name;
+    if (column.onehot) add(coded.substr(0, coded.size() - column.category.size() - 1));
+  }
+  for (const auto& feature : model.recipe->preprocessing.text_columns()) add(feature.name);
+  return names;
+}
+
+// Kernels come as matrices, and as they are: a bank of them needs no recipe.
+bool takes_plain_kernels(const Model& model) {
+  if (!model.recipe) return true;
+  return std::ranges::all_of(model.recipe->terms, [](const KernelTerm& term) {
+    return term.function == KernelFunction::precomputed && term.normalisation == Normalisation::none;
+  });
+}
+
+bool takes_kernels(const Model& model) {
+  if (!model.recipe) return true;
+  return std::ranges::all_of(
+      model.recipe->terms, [](const KernelTerm& term) { return term.function == KernelFunction::precomputed; });
+}
+
+std::string_view to_string(KernelWeights::Shape shape) {
+  switch (shape) {
+    case KernelWeights::Shape::shared:
+      return "shared";
+    case KernelWeights::Shape::per_class:
+      return "per class";
+    case KernelWeights::Shape::per_sample:
+      break;
+  }
+  return "per sample";
+}
+
+template <typename Samples>
+py::dict predict_samples(const Model& model, const Samples& samples, bool probabilities, bool contributions,
+                         const Settings& settings) {
+  Predictions found = run(settings, [&](const Context& context) {
+    return predict(model, samples, {contributions, probabilities}, context);
+  });
+  py::dict result;
+  result["scores"] = to_array(std::move(found.scores));
+  result["codes"] = to_array(std::move(found.codes));
+  if (!found.probabilities.empty()) result["probabilities"] = to_array(std::move(found.probabilities));
+  if (!found.deviation.empty()) result["deviation"] = to_array(std::move(found.deviation));
+  py::list parts;
+  for (Matrix& part : found.contributions) parts.append(to_array(std::move(part)));
+  result["contributions"] = parts;
+  return result;
+}
+
+void bind_parts(py::class_<Model>& model) {
+  model.def_readonly("method", &Model::method)
+      .def_property_readonly("task", [](const Model& m) { return std::string(kloom::to_string(m.task)); })
+      .def_readonly("classes", &Model::classes)
+      .def_readwrite("target_name", &Model::target_name)
+      .def_readonly("options_json", &Model::options_json)
+      .def_readonly("report_json", &Model::report_json)
+      .def_readonly("kernel_names", &Model::kernel_names)
+      .def_property_readonly("weights", [](const Model& m) { return to_array(m.weights.values); })
+      .def_property_readonly("weights_deviation", [](const Model& m) { return to_array(m.weights.deviation); })
+      .def_property_readonly("weights_shape", [](const Model& m) { return to_string(m.weights.shape); })
+      .def_property_readonly("coefficients", [](const Model& m) { return to_array(m.coefficients); })
+      .def_property_readonly("bias", [](const Model& m) { return to_array(m.bias); })
+      .def_property_readonly("samples", [](const Model& m) { return m.coefficients.rows(); })
+      .def_property_readonly("has_probabilities",
+                             [](const Model& m) {
+                               return !m.classes.empty() && (m.bemkl || (m.margin && !m.margin->platt.empty()));
+                             })
+      .def_property_readonly("pairs",
+                             [](const Model& m) { return to_array(m.margin ? m.margin->pairs : Matrix()); })
+      .def_property_readonly("is_stream", [](const Model& m) { return m.stream.has_value(); })
+      .def_property_readonly("spec", [](const Model& m) { return m.recipe ? to_string(m.recipe->spec) : ""; })
+      .def_property_readonly("takes_kernels", &takes_kernels)
+      .def_property_readonly("takes_plain_kernels", &takes_plain_kernels)
+      .def_property_readonly(
+          "standardised",
+          [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().standardise; })
+      .def_property_readonly(
+          "imputes",
+          [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().impute != Impute::refuse; })
+      .def_property_readonly("feature_names", &feature_names)
+      .def_property_readonly("text_names", &text_names);
+}
+
+}  // namespace
+
+void bind_model(py::module_& m) {
+  py::class_<Model> model(m, "Model");
+  bind_parts(model);
+  model
+      .def("predict", &predict_samples<Dataset>, py::arg("samples"), py::arg("probabilities"),
+           py::arg("contributions"), py::arg("settings"))
+      .def("predict", &predict_samples<KernelBank>, py::arg("samples"), py::arg("probabilities"),
+           py::arg("contributions"), py::arg("settings"))
+      .def("training_bank", [](const Model& self) { return self.recipe.value().training_bank(); })
+      .def("bank_for",
+           [](const Model& self, const Dataset& data, const Settings& settings) {
+             return run(settings, [&](const Context&) { return self.recipe.value().bank_for(data); });
+           })
+      .def("save",
+           [](const Model& self, const std::string& path) {
+             const py::gil_scoped_release release;
+             save_model(self, path);
+           })
+      .def_static("load",
+                  [](const std::string& path) {
+                    const py::gil_scoped_release release;
+                    return load_model(path);
+                  })
+      .def(py::pickle([](const Model& self) { return py::bytes(model_bytes(self)); },
+                      [](const py::bytes& bytes) { return model_from_bytes(bytes); }));
+}
+
+}  // namespace kloom::python

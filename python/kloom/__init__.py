@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kloom: multiple kernel learning with scikit-learn's interface.
+
+>>> from sklearn.datasets import load_breast_cancer
+>>> from sklearn.model_selection import cross_val_score
+>>> from kloom import SimpleMKLClassifier
+>>> X, y = load_breast_cancer(return_X_y=True)
+>>> clf = SimpleMKLClassifier(kernels="rbf(width=2^0..2^3); linear")
+>>> bool(cross_val_score(clf, X, y, cv=3).mean() > 0.95)
+True
+"""
+from ._load import core as _core
+from ._bank import KernelBank
+from ._bemkl import BEMKLClassifier, BEMKLRegressor
+from ._displays import ClassEmbeddingDisplay, ConvergenceDisplay, KernelWeightsDisplay, SampleKernelsDisplay
+from ._files import load
+from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
+from ._margin import (
+    LpMKLClassifier,
+    LpMKLRegressor,
+    SimpleMKLClassifier,
+    SimpleMKLRegressor,
+    SingleKernelClassifier,
+    SingleKernelRegressor,
+    UniformMKLClassifier,
+    UniformMKLRegressor,
+)
+from ._multiclass import MulticlassMKLClassifier
+from ._online import MKLDAClassifier, UFOMKLClassifier
+
+__version__ = _core.version()
+
+
+def machine_info(measure=False):
+    """The processor, its cores and memory, and the BLAS inside kloom; with ``measure`` also how fast it is."""
+    return _core.machine_info(measure)
+
+
+__all__ = [
+    "BEMKLClassifier",
+    "BEMKLRegressor",
+    "ClassEmbeddingDisplay",
+    "ConvergenceDisplay",
+    "KernelBank",
+    "KernelWeightsDisplay",
+    "Kernels",
+    "LpMKLClassifier",
+    "LpMKLRegressor",
+    "MKLDAClassifier",
+    "MulticlassMKLClassifier",
+    "SampleKernelsDisplay",
+    "SimpleMKLClassifier",
+    "SimpleMKLRegressor",
+    "SingleKernelClassifier",
+    "SingleKernelRegressor",
+    "UFOMKLClassifier",
+    "UniformMKLClassifier",
+    "UniformMKLRegressor",
+    "chi2",
+    "cosine",
+    "intersection",
+    "laplacian",
+    "linear",
+    "load",
+    "machine_info",
+    "poly",
+    "rbf",
+    "view",
+]

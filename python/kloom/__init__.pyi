@@ -1,0 +1,637 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Written by tools/make-stubs; do not edit.
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+_Array = NDArray[np.float64]
+_KernelFunction = Callable[[Any, Any], ArrayLike]
+_Kernels = Union[str, "Kernels", _KernelFunction, Sequence[_KernelFunction], None]
+_Values = Union[str, float, Sequence[float], None]
+
+__version__: str
+
+class BEMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        sigma_g: float = 1.0,
+        margin: float = 1.0,
+        multiclass: Literal["shared", "one-versus-all"] = "shared",
+        likelihood: Literal["probit", "multinomial"] = "probit",
+        max_iter: int = 1000,
+        tol: float = 1e-05,
+        acceleration: Literal["anderson", "none"] = "anderson",
+        sparse: bool = False,
+        sparse_samples: bool = False,
+        non_negative: bool = False,
+        alpha_lambda: float = 1.0,
+        beta_lambda: float = 1.0,
+        alpha_gamma: float = 1.0,
+        beta_gamma: float = 1.0,
+        alpha_omega: float = 1.0,
+        beta_omega: float = 1.0,
+        alpha_upsilon: float = 1.0,
+        beta_upsilon: float = 1.0,
+        alpha_epsilon: float = 1.0,
+        beta_epsilon: float = 1.0,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        start: Literal["mean", "random"] = "mean",
+        restarts: int = 1,
+        variance: bool = True,
+        literal: bool = False,
+        unlabelled: Any = None,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any, return_std: Any = False) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BEMKLClassifier": ...
+    @property
+    def lower_bound_(self) -> Any: ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "BEMKLClassifier": ...
+
+class BEMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        sigma_g: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-05,
+        acceleration: Literal["anderson", "none"] = "anderson",
+        sparse: bool = False,
+        sparse_samples: bool = False,
+        non_negative: bool = False,
+        alpha_lambda: float = 1.0,
+        beta_lambda: float = 1.0,
+        alpha_gamma: float = 1.0,
+        beta_gamma: float = 1.0,
+        alpha_omega: float = 1.0,
+        beta_omega: float = 1.0,
+        alpha_upsilon: float = 1.0,
+        beta_upsilon: float = 1.0,
+        alpha_epsilon: float = 1.0,
+        beta_epsilon: float = 1.0,
+        start: Literal["mean", "random"] = "mean",
+        restarts: int = 1,
+        variance: bool = True,
+        literal: bool = False,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BEMKLRegressor": ...
+    @property
+    def lower_bound_(self) -> Any: ...
+    def predict(self, X: Any, return_std: Any = False) -> Any: ...
+    def save(self, path: Any) -> "BEMKLRegressor": ...
+
+class ClassEmbeddingDisplay:
+    def __init__(self, *, places: Any, classes: Any) -> None: ...
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **points: Any) -> "ClassEmbeddingDisplay": ...
+    def plot(self, *, ax: Any = None, **points: Any) -> Any: ...
+
+class ConvergenceDisplay:
+    def __init__(self, *, iterations: Any, objective: Any, name: Any) -> None: ...
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> "ConvergenceDisplay": ...
+    def plot(self, *, ax: Any = None, **line: Any) -> Any: ...
+
+class KernelBank:
+    def __init__(self, kernels: Any, names: Any = None) -> None: ...
+    @classmethod
+    def load(cls, path: Any) -> "KernelBank": ...
+    def save(self, path: Any) -> "KernelBank": ...
+    @property
+    def shape(self) -> Any: ...
+    def stack(self) -> Any: ...
+    def to_core(self, symmetric: Any) -> Any: ...
+
+class KernelWeightsDisplay:
+    def __init__(self, *, weights: Any, names: Any, deviation: Any = None) -> None: ...
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, output: Any = None, most: Any = 20, ax: Any = None, **bars: Any) -> "KernelWeightsDisplay": ...
+    def plot(self, *, ax: Any = None, **bars: Any) -> Any: ...
+
+class Kernels:
+    def __init__(self, spec: Any) -> None: ...
+
+class LpMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        norm: float = 2.0,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LpMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "LpMKLClassifier": ...
+
+class LpMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        norm: float = 2.0,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LpMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "LpMKLRegressor": ...
+
+class MKLDAClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        mode: Literal["soft", "plain", "literal"] = "soft",
+        sweeps: int = 0,
+        epochs: float = 3.0,
+        strengths: str | Sequence[float] | None = "0.3,1,3,10,30,100,300,3000",
+        choose_on: int = 5000,
+        kappa: float = 1.0,
+        theta: float = 1.0,
+        mu: float = 1.0,
+        sigma: float = 1.0,
+        budget: int = 0,
+        dt_update: int = 200,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLDAClassifier": ...
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "MKLDAClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "MKLDAClassifier": ...
+
+class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 3,
+        algorithm: Literal["level", "silp", "silp-compact", "qcqp"] = "level",
+        class_kernels: Literal["identity", "pairs", "identity+pairs"] = "identity",
+        loss: Literal["hinge", "squared-hinge"] = "hinge",
+        bias: bool = True,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    @property
+    def class_embedding_(self) -> Any: ...
+    @property
+    def class_similarity_(self) -> Any: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MulticlassMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "MulticlassMKLClassifier": ...
+
+class SampleKernelsDisplay:
+    def __init__(self, *, values: Any, names: Any, label: Any) -> None: ...
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any = None, *, output: Any = 0, ax: Any = None, **image: Any) -> "SampleKernelsDisplay": ...
+    def plot(self, *, ax: Any = None, **image: Any) -> Any: ...
+
+class SimpleMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        algorithm: Literal["second-order", "reduced-gradient"] = "second-order",
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SimpleMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "SimpleMKLClassifier": ...
+
+class SimpleMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        algorithm: Literal["second-order", "reduced-gradient"] = "second-order",
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SimpleMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "SimpleMKLRegressor": ...
+
+class SingleKernelClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SingleKernelClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "SingleKernelClassifier": ...
+
+class SingleKernelRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SingleKernelRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "SingleKernelRegressor": ...
+
+class UFOMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        reg_lambda: float = 0.03125,
+        alpha: float = 0.0,
+        epochs: float = 10.0,
+        reg_lambda_grid: str | Sequence[float] | None = None,
+        alpha_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        budget: int = 0,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "UFOMKLClassifier": ...
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "UFOMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "UFOMKLClassifier": ...
+
+class UniformMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "UniformMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "UniformMKLClassifier": ...
+
+class UniformMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        folds: int = 5,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "UniformMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "UniformMKLRegressor": ...
+
+def chi2(gamma: Any = "auto", *, count: Any = None, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def cosine(*, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def intersection(*, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def laplacian(gamma: Any = "auto", *, count: Any = None, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def linear(*, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def load(path: Any) -> BaseEstimator: ...
+
+def machine_info(measure: Any = False) -> dict[str, Any]: ...
+
+def poly(degree: Any = 2, *, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = None, normalise: Any = None) -> Kernels: ...
+
+def view(name: Any) -> str: ...
+
+__all__ = ["BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "KernelBank", "KernelWeightsDisplay", "Kernels", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]

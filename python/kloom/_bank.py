@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels that are given as matrices."""
+import numpy as np
+
+from ._load import core
+
+
+def _numbered(count):
+    return [f"kernel {p + 1}" for p in range(count)]
+
+
+def _as_indices(key, size):
+    """A row or column indexer (slice, mask, integers) as an array of indices; None for all."""
+    if isinstance(key, slice):
+        if key == slice(None):
+            return None
+        return np.arange(size)[key]
+    key = np.asarray(key)
+    if key.dtype == bool:
+        if key.size != size:
+            raise IndexError(f"a mask of {key.size} entries for {size} samples")
+        return np.flatnonzero(key)
+    if not np.issubdtype(key.dtype, np.integer):
+        raise IndexError(f"samples are chosen by integers, masks and slices, not by {key.dtype}")
+    key = np.atleast_1d(key.reshape(-1))
+    if key.size and (key.min() < -size or key.max() >= size):
+        raise IndexError(f"index {key.min() if key.min() < -size else key.max()} is outside the {size} samples")
+    return np.where(key < 0, key + size, key)
+
+
+def _compose(before, after):
+    """Indices `after` into what `before` chose."""
+    if after is None:
+        return before
+    return after if before is None else before[after]
+
+
+class KernelBank:
+    """P kernel matrices between the same samples, with the shape (rows, columns, P).
+
+    Choosing samples (``bank[rows]``, ``bank[np.ix_(rows, columns)]``) gives another bank that looks at the same memory,
+    which is what scikit-learn's cross-validation does with an estimator whose ``kernels`` are ``"precomputed"``.
+
+    Parameters
+    ----------
+    kernels : list of (n, m) arrays, dict of them by name, or (n, m, P) array
+        A dictionary's keys become the names. An (n, m, P) array whose kernels are contiguous (made by
+        ``np.moveaxis(stack, 0, 2)`` from a (P, n, m) array) is not copied.
+    names : list of str or None, default=None
+        Names of the kernels, for reports and plots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+    >>> from kloom import KernelBank
+    >>> X = np.arange(12.0).reshape(4, 3)
+    >>> bank = KernelBank({"line": linear_kernel(X), "bell": rbf_kernel(X)})
+    >>> bank.shape
+    (4, 4, 2)
+    >>> bank[np.ix_([0, 2, 3], [0, 2, 3])].shape
+    (3, 3, 2)
+    """
+
+    ndim = 3
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, kernels, names=None):
+        if isinstance(kernels, dict):
+            names = list(kernels) if names is None else names
+            kernels = list(kernels.values())
+        if isinstance(kernels, (list, tuple)):
+            stack = _stack_of(kernels)
+        else:
+            cube = np.asarray(kernels, dtype=np.float64)
+            if cube.ndim != 3:
+                raise ValueError(
+                    f"kernels must be an array of shape (n, m, P) or a list of (n, m) arrays; got an array of shape "
+                    f"{cube.shape}. Use KernelBank([K]) for a single kernel.")
+            stack = np.moveaxis(cube, 2, 0)
+        if stack.shape[0] == 0:
+            raise ValueError("a kernel bank needs at least one kernel; none was given")
+        self._stack = stack
+        self._source = None
+        self._rows = self._columns = None
+        self.names = _numbered(stack.shape[0]) if names is None else [str(name) for name in names]
+        if len(self.names) != stack.shape[0]:
+            raise ValueError(f"{len(self.names)} names were given for {stack.shape[0]} kernels")
+
+    @classmethod
+    def load(cls, path):
+        """The bank in a file that ``save`` or ``kloom kernels build`` wrote; it is mapped, not read."""
+        bank = cls.__new__(cls)
+        bank._source = core.Bank.load(str(path))
+        bank._stack = None
+        bank._rows = bank._columns = None
+        bank.names = list(bank._source.names)
+        return bank
+
+    def save(self, path):
+        """Writes the bank to a file that ``KernelBank.load`` and the command line read."""
+        self.to_core(self.shape[0] == self.shape[1]).save(str(path), core.Settings())
+        return self
+
+    @property
+    def shape(self):
+        rows, columns = self._whole_shape()
+        return (rows if self._rows is None else len(self._rows),
+                columns if self._columns is None else len(self._columns), len(self.names))
+
+    def _whole_shape(self):
+        if self._source is not None:
+            return self._source.rows, self._source.cols
+        return self._stack.shape[1:]
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __repr__(self):
+        return "KernelBank of {2} kernels, {0} x {1} samples".format(*self.shape)
+
+    def __getitem__(self, key):
+        rows, columns = key[:2] if isinstance(key, tuple) else (key, slice(None))
+        if isinstance(key, tuple) and len(key) == 3 and key[2] != slice(None):
+            raise IndexError("a bank is cut by samples; choose kernels when you make it")
+        chosen = KernelBank.__new__(KernelBank)
+        chosen._source, chosen._stack, chosen.names = self._source, self._stack, self.names
+        chosen._rows = _compose(self._rows, _as_indices(rows, self.shape[0]))
+        chosen._columns = _compose(self._columns, _as_indices(columns, self.shape[1]))
+        return chosen
+
+    def _kernel(self, p):
+        whole = self._stack[p] if self._source is None else self._source.panels(p, p + 1, 0, self._source.rows)[0]
+        if self._rows is not None:
+            whole = whole[self._rows]
+        return whole if self._columns is None else whole[:, self._columns]
+
+    def stack(self):
+        """The entries as a contiguous (P, rows, columns) array; the bank's own memory where it is one."""
+        if self._source is None and self._rows is None and self._columns is None:
+            return np.ascontiguousarray(self._stack)
+        entries = np.empty((len(self.names), *self.shape[:2]))
+        for p in range(len(self.names)):
+            entries[p] = self._kernel(p)
+        return entries
+
+    def to_core(self, symmetric):
+        """The bank as the library sees it."""
+        if self._source is not None and self._rows is None and self._columns is None:
+            if self._source.symmetric == symmetric:
+                return self._source
+        return core.Bank.from_stack(self.stack(), self.names, symmetric)
+
+    def __array__(self, dtype=None, copy=None):
+        cube = np.moveaxis(self.stack(), 0, 2)
+        return cube if dtype is None else cube.astype(dtype)
+
+    def __reduce__(self):
+        return KernelBank, (np.moveaxis(self.stack(), 0, 2), self.names)
+
+
+def _stack_of(kernels):
+    matrices = [np.asarray(kernel, dtype=np.float64) for kernel in kernels]
+    for p, matrix in enumerate(matrices):
+        if matrix.ndim != 2 or matrix.shape != matrices[0].shape:
+            raise ValueError(f"kernel {p + 1} of the list has the shape {matrix.shape}; all kernels must be matrices of "
+                             f"one shape, the first has {matrices[0].shape}")
+    return np.stack(matrices) if matrices else np.empty((0, 0, 0))
+
+
+def as_bank(X, name="X"):
+    """Whatever a user gives with kernels="precomputed"."""
+    if isinstance(X, KernelBank):
+        return X
+    if isinstance(X, (list, tuple, dict)) or getattr(X, "ndim", None) == 3:
+        return KernelBank(X)
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) == 2:
+        raise ValueError(f"{name} has the shape {tuple(shape)}, but kernels='precomputed' needs an array of shape "
+                         f"(n, n, P), a KernelBank or a list of matrices; for one kernel K give KernelBank([K])")
+    raise ValueError(f"kernels='precomputed' needs {name} as an array of shape (n, n, P), a KernelBank or a list of "
+                     f"matrices; got {type(X).__name__}")

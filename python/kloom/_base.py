@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every estimator does: read the input, ask the library, keep what it answered under scikit-learn's names."""
+import json
+import os
+import warnings
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from . import _inputs as inputs
+from ._bank import as_bank
+from ._load import core
+from ._words import in_python, python_words
+
+DEFAULT_SEED = 1   # that of the command line
+
+
+def threads_of(n_jobs):
+    if n_jobs is None:
+        said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+        return int(said) if said.isdigit() else 0
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning; give a number of threads, or -1 for every core")
+    return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
+
+
+def seed_of(random_state):
+    if random_state is None:
+        return DEFAULT_SEED
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def say(level, message):
+    print(in_python(message))
+
+
+def say_progress(stage, step, steps, objective, seconds):
+    print(f"{stage}: {step}" + (f" of {steps}" if steps else "") +
+          (f", objective {objective:.6g}" if objective == objective else "") + f" ({seconds:.1f} s)")
+
+
+class KernelEstimator(BaseEstimator):
+    """The common part of all estimators; `learns` (_options.py) gives each its method and parameters."""
+
+    _method = None
+    _options = ()
+    _foreign_options = ()   # options of the method that belong to another task
+    _ends_by_plan = False   # a fixed number of steps is how the method ends, not a failure to converge
+    _expected_failures = {}   # checks of scikit-learn that do not hold for the method, and why
+
+    # What the library is told besides the data.
+
+    def _settings(self):
+        return core.Settings(threads=threads_of(self.n_jobs), seed=seed_of(self.random_state),
+                             log=say if self.verbose else None, progress=say_progress if self.verbose else None)
+
+    def _option_values(self):
+        return {option.option: option.text_of(getattr(self, option.name)) for option in self._options}
+
+    # Training.
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from labelled samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or DataFrame
+            With ``kernels="precomputed"``: an (n_samples, n_samples, n_kernels) array, a KernelBank or a list of matrices.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight 0 counts as absent.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight=None):
+        self._validate_params()
+        X, y = self._read_training(X, y)
+        y = self._read_target(y)
+        weight = self._weights(sample_weight, X, y)
+        if weight is not None and not weight.all():
+            X, y, weight = self._without_absent(X, y, weight)
+        targets = self._targets(y, weight)
+        with python_words():
+            self._model = self._learn(X, targets)
+        self._keep_results()
+        return self
+
+    def _read_training(self, X, y):
+        self._kept = None
+        if not inputs.is_precomputed(self.kernels):
+            return inputs.read_features(self, X, reset=True, y=y, multi_output=True, ensure_min_samples=2)
+        bank = as_bank(X)
+        if bank.shape[0] != bank.shape[1]:
+            raise ValueError(f"kernels between {bank.shape[0]} and {bank.shape[1]} samples were given to fit; kernels of "
+                             f"training samples are square")
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        y = np.asarray(y)
+        if len(y) != bank.shape[0]:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{bank.shape[0]}, {len(y)}]")
+        self.n_features_in_ = bank.shape[0]
+        return bank, y
+
+    def _weights(self, sample_weight, X, y):
+        if sample_weight is None:
+            return None
+        rows = np.empty((len(y), 1)) if inputs.is_precomputed(self.kernels) else X
+        weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        if (weight < 0).any():
+            raise ValueError(f"sample_weight must not be negative; sample {int(np.argmin(weight))} has {weight.min()}")
+        if not weight.any():
+            raise ValueError("sample_weight is 0 for every sample")
+        return weight
+
+    def _without_absent(self, X, y, weight):
+        kept = np.flatnonzero(weight)
+        if inputs.is_precomputed(self.kernels):
+            self._kept = kept
+            return X[np.ix_(kept, kept)], y[kept], weight[kept]
+        return X[kept], y[kept], weight[kept]
+
+    def _learn(self, X, targets):
+        functions = inputs.functions_of(self.kernels)
+        settings = self._settings()
+        if functions is not None:
+            self._fit_X = X
+            stack = inputs.kernel_stack(functions, X, X)
+            bank = core.Bank.from_stack(stack, inputs.function_names(functions), True)
+            return core.fit_bank(self._method, bank, targets, self._option_values(), settings)
+        if inputs.is_precomputed(self.kernels):
+            bank = X.to_core(symmetric=True)
+            return core.fit_bank(self._method, bank, targets, self._option_values(), settings)
+        recipe = self._recipe(inputs.make_dataset(self, X), settings)
+        return core.fit_recipe(self._method, recipe, targets, self._option_values(), self.bank, settings)
+
+    def _recipe(self, data, settings):
+        return core.Recipe.fit(data, inputs.spec_of(self.kernels), self.standardise, self.normalise, False, settings)
+
+    # What the library answered.
+
+    def _keep_results(self):
+        self._keep_model()
+        report = self.report_
+        if self.verbose:
+            say("info", f"{self._method}: {report['status']}, {report['message']}")
+        if report["status"] == "numerical trouble":
+            raise RuntimeError(f"{type(self).__name__} ran into numerical trouble: {in_python(report['message'])}")
+        if report["status"] == "iteration limit" and not self._ends_by_plan:
+            warnings.warn(in_python(report["message"]), ConvergenceWarning, stacklevel=4)
+        for message in report["warnings"]:
+            warnings.warn(in_python(message), UserWarning, stacklevel=4)
+
+    def _keep_model(self):
+        model = self._model
+        weights = model.weights
+        shared = weights.shape[0] == 1
+        self.kernel_weights_ = weights[0] if shared else weights
+        deviation = model.weights_deviation
+        if deviation.size:
+            self.kernel_weights_std_ = deviation[0] if shared else deviation
+        self.kernel_names_ = np.array(model.kernel_names, dtype=object)
+        self.report_ = json.loads(model.report_json) if model.report_json else {}
+        self.n_iter_ = max(1, self.report_.get("iterations", 1))
+        self.objective_ = self.report_.get("objective")
+        if "gap" in self.report_:
+            self.gap_ = self.report_["gap"]
+        self.dual_coef_ = model.coefficients
+        self.intercept_ = model.bias
+
+    # Prediction.
+
+    def _predictions(self, X, probabilities=False, contributions=False):
+        samples = inputs.new_samples(self, X)
+        with python_words():
+            return self._model.predict(samples, probabilities, contributions, self._settings())
+
+    def contributions(self, X):
+        """How much each kernel added to the score of each sample.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_kernels), or (n_samples, n_outputs, n_kernels)
+            Rows sum to the score less the bias.
+        """
+        parts = self._predictions(X, contributions=True)["contributions"]
+        return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+
+    def certify(self, X, y, sample_weight=None):
+        """The referee's finding on the training data, recomputed from the model alone.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in ``fit``
+            The data that the estimator was fitted on.
+
+        Returns
+        -------
+        certificate : dict
+            ``items`` (name, value, meaning), ``proof`` (do they prove optimality?) and the ``verdict`` in a sentence.
+        """
+        check_is_fitted(self)
+        X, y = self._read_training(X, y)
+        y = self._read_target(y)
+        weight = self._weights(sample_weight, X, y)
+        if weight is not None and not weight.all():
+            X, y, weight = self._without_absent(X, y, weight)
+        if inputs.is_precomputed(self.kernels):
+            bank = X.to_core(symmetric=True)
+        elif inputs.functions_of(self.kernels) is not None:
+            functions = inputs.functions_of(self.kernels)
+            bank = core.Bank.from_stack(inputs.kernel_stack(functions, X, X), inputs.function_names(functions), True)
+        else:
+            bank = self._model.training_bank()
+        with python_words():
+            return json.loads(core.certify(bank, self._targets(y, weight), self._model, self._settings()))
+
+    # Files.
+
+    def save(self, path):
+        """Write the model to a file that ``kloom.load`` and the command line read.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; an old one is replaced when the new one is whole.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        check_is_fitted(self)
+        self._model.save(os.fspath(path))
+        return self
+
+    # scikit-learn's questions, before 1.6 and since.
+
+    def _more_tags(self):
+        return {"pairwise": inputs.is_precomputed(self.kernels), **self._old_tags()}
+
+    def _old_tags(self):
+        return {"requires_y": True, "_xfail_checks": self._expected_failures}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = inputs.is_precomputed(self.kernels)
+        tags.input_tags.three_d_array = tags.input_tags.pairwise
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+
+from ._options import learns
+from ._tasks import KernelClassifier, KernelRegressor
+
+
+class _LowerBound:
+    """The attribute that is called objective in general."""
+
+    @property
+    def lower_bound_(self):
+        return self.objective_
+
+
+@learns("bemkl", beside=[("unlabelled", None, "no_validation", "label or None",
+                          "Value of y that marks samples without a label; they are used, too.")])
+class BEMKLClassifier(_LowerBound, KernelClassifier):
+    """Bayesian efficient multiple kernel learning: classes with calibrated probabilities from hundreds of kernels.
+
+    A lower bound on the evidence is maximised over factorised posteriors of sample weights and kernel weights [1]_.
+    Two or several classes; a y of several columns of 0 and 1 is learned as several labels that share kernel weights.
+
+    {parameters}
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Posterior means of the kernel weights.
+    kernel_weights_std_ : array of the same shape
+        Their posterior standard deviations.
+    kernel_names_ : array of str
+        What the kernels are.
+    classes_ : array
+        The classes; with several labels, their numbers.
+    lower_bound_ : float
+        The lower bound on log p(y) that was reached.
+    n_iter_ : int
+        Passes over all factors.
+    report_ : dict
+        What happened: status, trace, timings, options.
+
+    See Also
+    --------
+    BEMKLRegressor : The same for numbers.
+    SimpleMKLClassifier : Few kernels, with a proof of optimality.
+
+    References
+    ----------
+    .. [1] M. Gönen, Bayesian efficient multiple kernel learning, ICML 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import BEMKLClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = BEMKLClassifier(kernels="rbf(width=2^-2..2^2); linear").fit(X, y)
+    >>> clf.score(X, y)
+    1.0
+    >>> clf.kernel_weights_.shape
+    (6,)
+    """
+
+    _multilabel = True
+    _expected_failures = {"check_decision_proba_consistency": (
+        "a probability takes the predictive variance of its sample into account: of two samples with nearly the same score the "
+        "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike")}
+
+    def decision_function(self, X, return_std=False):
+        """Scores of the classes, and how uncertain they are.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+        return_std : bool, default=False
+            Also return the posterior standard deviation of each score.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) for two classes, else (n_samples, n_outputs)
+            With two classes those above 0 belong to ``classes_[1]``.
+        std : array of the same shape
+            Only with ``return_std``.
+        """
+        if not return_std:
+            return super().decision_function(X)
+        found = self._predictions(X, probabilities=True)
+        parts = found["scores"], found["deviation"]
+        return tuple(part[:, 0] if part.shape[1] == 1 else part for part in parts)
+
+    def predict_proba(self, X):
+        """Probability of each class, from the whole predictive distribution.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            In the order of ``classes_``; with several labels, the probability of each label.
+        """
+        return self._predictions(X, probabilities=True)["probabilities"]
+
+    def predict_log_proba(self, X):
+        """Logarithm of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
+
+
+@learns("bemkl")
+class BEMKLRegressor(_LowerBound, KernelRegressor):
+    """Bayesian efficient multiple kernel learning: numbers with standard deviations.
+
+    A lower bound on the evidence is maximised over factorised posteriors of sample weights and kernel weights [1]_.
+    Several columns of y are learned together and share kernel weights.
+
+    {parameters}
+
+    Attributes
+    ----------
+    kernel_weights_, kernel_weights_std_ : array of shape (n_kernels,)
+        Posterior means and standard deviations of the kernel weights.
+    kernel_names_ : array of str
+        What the kernels are.
+    lower_bound_ : float
+        The lower bound on log p(y) that was reached.
+    n_iter_ : int
+        Passes over all factors.
+    report_ : dict
+        What happened: status, trace, timings, options.
+
+    See Also
+    --------
+    BEMKLClassifier : The same for classes.
+
+    References
+    ----------
+    .. [1] M. Gönen, Bayesian efficient multiple kernel learning, ICML 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import BEMKLRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = BEMKLRegressor(kernels="rbf(width=2^-1..2^1)").fit(X, np.sin(X[:, 0]))
+    >>> mean, std = reg.predict(X, return_std=True)
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.9), std.shape
+    (True, (40,))
+    """
+
+    _several = True
+
+    def predict(self, X, return_std=False):
+        """The number of each sample, and how uncertain it is.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+        return_std : bool, default=False
+            Also return the predictive standard deviation.
+
+        Returns
+        -------
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions.
+        std : array of the same shape
+            Only with ``return_std``.
+        """
+        found = self._predictions(X, probabilities=return_std)
+        if not return_std:
+            return self._shaped(found["scores"])
+        return self._shaped(found["scores"]), self._shaped(found["deviation"])

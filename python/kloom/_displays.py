@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plots with scikit-learn's Display convention: ``from_estimator`` computes, ``plot`` draws. They need matplotlib.
+
+For calibration curves, scikit-learn's ``CalibrationDisplay.from_estimator`` takes kloom's classifiers as they are.
+"""
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+
+def _axes(ax):
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        raise ImportError("plots need matplotlib, which is not installed") from missing
+    return plt.subplots()[1] if ax is None else ax
+
+
+class KernelWeightsDisplay:
+    """Weights of the kernels as bars, the largest first, with their posterior deviation where the method has one.
+
+    Parameters
+    ----------
+    weights : array of shape (n_kernels,)
+        Kernel weights.
+    names : list of str
+        What the kernels are.
+    deviation : array of shape (n_kernels,) or None, default=None
+        Standard deviations of the weights.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    bars_ : matplotlib container
+        The bars.
+    """
+
+    def __init__(self, *, weights, names, deviation=None):
+        self.weights, self.names, self.deviation = np.asarray(weights), list(names), deviation
+
+    @classmethod
+    def from_estimator(cls, estimator, *, output=None, most=20, ax=None, **bars):
+        """Draw the kernel weights of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Any of kloom's.
+        output : int or None, default=None
+            Which row of ``kernel_weights_`` where each class has its own; None: their mean.
+        most : int, default=20
+            Show at most so many kernels.
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **bars : dict
+            For matplotlib's ``barh``.
+
+        Returns
+        -------
+        display : KernelWeightsDisplay
+            What was drawn.
+        """
+        check_is_fitted(estimator)
+        deviation = getattr(estimator, "kernel_weights_std_", None)
+        weights = estimator.kernel_weights_
+        if weights.ndim == 2:
+            weights = weights.mean(axis=0) if output is None else weights[output]
+            deviation = None if deviation is None or output is None else deviation[output]
+        order = np.argsort(-np.abs(weights), kind="stable")[:most]
+        display = cls(weights=weights[order], names=estimator.kernel_names_[order],
+                      deviation=None if deviation is None else deviation[order])
+        return display.plot(ax=ax, **bars)
+
+    def plot(self, *, ax=None, **bars):
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **bars : dict
+            For matplotlib's ``barh``.
+
+        Returns
+        -------
+        display : KernelWeightsDisplay
+            Itself.
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        places = np.arange(len(self.weights))[::-1]
+        self.bars_ = self.ax_.barh(places, self.weights, xerr=self.deviation, **bars)
+        self.ax_.set_yticks(places, labels=self.names)
+        self.ax_.set_xlabel("kernel weight")
+        return self
+
+
+class ConvergenceDisplay:
+    """The objective (lower bound, primal objective) over the iterations.
+
+    Parameters
+    ----------
+    iterations, objective : arrays of the same length
+        The trace.
+    name : str
+        What the objective is called.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    line_ : matplotlib line
+        The curve.
+    """
+
+    def __init__(self, *, iterations, objective, name):
+        self.iterations, self.objective, self.name = np.asarray(iterations), np.asarray(objective), name
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, **line):
+        """Draw the trace in a fitted estimator's report.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            One whose method keeps a trace.
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **line : dict
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            What was drawn.
+        """
+        check_is_fitted(estimator)
+        trace = estimator.report_.get("trace") or []
+        if not trace:
+            raise ValueError(f"this {type(estimator).__name__} has no trace: its method keeps none, or it solved several "
+                             f"problems one after the other")
+        values = [np.nan if point["objective"] is None else point["objective"] for point in trace]
+        display = cls(iterations=[point["iteration"] for point in trace], objective=values,
+                      name=estimator.report_["objective_name"])
+        return display.plot(ax=ax, **line)
+
+    def plot(self, *, ax=None, **line):
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **line : dict
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            Itself.
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **line)
+        self.ax_.set_xlabel("iteration")
+        self.ax_.set_ylabel(self.name)
+        return self
+
+
+class SampleKernelsDisplay:
+    """Which samples use which kernels, as a map: one row per sample, one column per kernel.
+
+    Methods that switch kernels on and off for each sample show those switches; all others show how much each kernel added
+    to the score of each sample.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_kernels)
+        What is shown.
+    names : list of str
+        What the kernels are.
+    label : str
+        What the values are.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    image_ : matplotlib image
+        The map.
+    """
+
+    def __init__(self, *, values, names, label):
+        self.values, self.names, self.label = np.asarray(values), list(names), label
+
+    @classmethod
+    def from_estimator(cls, estimator, X=None, *, output=0, ax=None, **image):
+        """Draw the map of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Any of kloom's.
+        X : as in ``fit``, default=None
+            Samples whose contributions are shown; not needed where kernel weights are per sample.
+        output : int, default=0
+            Which class, where there are several.
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **image : dict
+            For matplotlib's ``imshow``.
+
+        Returns
+        -------
+        display : SampleKernelsDisplay
+            What was drawn.
+        """
+        check_is_fitted(estimator)
+        if X is None:
+            if estimator._model.weights_shape != "per sample":
+                raise ValueError(f"the kernel weights of {type(estimator).__name__} are the same for every sample; give X to "
+                                 f"see how much each kernel adds to each sample's score")
+            values, label = estimator.kernel_weights_, "kernel weight"
+        else:
+            values = estimator.contributions(X)
+            values, label = values if values.ndim == 2 else values[:, output], "contribution to the score"
+        return cls(values=values, names=estimator.kernel_names_, label=label).plot(ax=ax, **image)
+
+    def plot(self, *, ax=None, **image):
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **image : dict
+            For matplotlib's ``imshow``.
+
+        Returns
+        -------
+        display : SampleKernelsDisplay
+            Itself.
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        most = np.abs(self.values).max() or 1.0
+        options = {"aspect": "auto", "interpolation": "nearest", "cmap": "RdBu_r", "vmin": -most, "vmax": most, **image}
+        self.image_ = self.ax_.imshow(self.values, **options)
+        self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
+        self.ax_.set_xticks(range(len(self.names)), labels=self.names, rotation=90)
+        self.ax_.set_ylabel("sample")
+        return self
+
+
+class ClassEmbeddingDisplay:
+    """Classes as points of a plane: the nearer, the more similar they were found to be.
+
+    Parameters
+    ----------
+    places : array of shape (n_classes, 2)
+        The points.
+    classes : list
+        Their names.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    points_ : matplotlib collection
+        The points.
+    """
+
+    def __init__(self, *, places, classes):
+        self.places, self.classes = np.asarray(places), list(classes)
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, **points):
+        """Draw the classes of a fitted MulticlassMKLClassifier.
+
+        Parameters
+        ----------
+        estimator : MulticlassMKLClassifier
+            Fitted with ``class_kernels="pairs"`` or ``"identity+pairs"``.
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **points : dict
+            For matplotlib's ``scatter``.
+
+        Returns
+        -------
+        display : ClassEmbeddingDisplay
+            What was drawn.
+        """
+        check_is_fitted(estimator)
+        return cls(places=estimator.class_embedding_, classes=estimator.classes_).plot(ax=ax, **points)
+
+    def plot(self, *, ax=None, **points):
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw.
+        **points : dict
+            For matplotlib's ``scatter``.
+
+        Returns
+        -------
+        display : ClassEmbeddingDisplay
+            Itself.
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        self.points_ = self.ax_.scatter(self.places[:, 0], self.places[:, 1], **points)
+        for place, name in zip(self.places, self.classes):
+            self.ax_.annotate(str(name), place, xytext=(4, 4), textcoords="offset points")
+        return self

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users give as X, in the form that the library takes: features (a Dataset) or kernel matrices (a Bank)."""
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ._bank import KernelBank, as_bank
+from ._compat import allow_nan, validate_data
+from ._kernels import Kernels
+from ._load import core
+
+
+def is_precomputed(kernels):
+    return isinstance(kernels, str) and kernels.strip() == "precomputed"
+
+
+def functions_of(kernels):
+    """Callable kernels as a list, None where the kernels are something else."""
+    if callable(kernels):
+        return [kernels]
+    if isinstance(kernels, (list, tuple)) and kernels and all(callable(one) for one in kernels):
+        return list(kernels)
+    return None
+
+
+def spec_of(kernels):
+    """The kernel spec; empty: the library chooses."""
+    if kernels is None:
+        return ""
+    if isinstance(kernels, (str, Kernels)):
+        return str(kernels)
+    raise ValueError(
+        f"kernels must be a kernel spec, an object such as rbf(width=1) + linear(), a callable, a list of callables, "
+        f"'precomputed' or None. Got {kernels!r} instead.")
+
+
+def read_features(estimator, X, reset, **options):
+    """X as a dense float64 matrix; sets or checks n_features_in_ and feature_names_in_."""
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, **options)
+    X, rest = (X[0], X[1:]) if isinstance(X, tuple) else (X, ())
+    return (X.toarray() if sparse.issparse(X) else X, *rest)
+
+
+def feature_names(estimator):
+    """Names of the columns: the DataFrame's, else numbers from 1 on, as the command line names those of an NPY file."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [str(i + 1) for i in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def view_columns(views, names):
+    """[(name, indices)] of views given as slices, indices, masks or column names."""
+    result = []
+    for view, columns in (views or {}).items():
+        if not isinstance(columns, slice) and np.size(columns) == 0:
+            raise ValueError(f"view {view!r} has no columns")
+        if isinstance(columns, slice):
+            chosen = np.arange(len(names))[columns]
+        else:
+            columns = [columns] if isinstance(columns, (str, int)) else list(columns)
+            if any(isinstance(column, str) for column in columns):
+                missing = [column for column in columns if column not in names]
+                if missing:
+                    raise ValueError(f"view {view!r} names the column {missing[0]!r}, which X does not have; its columns "
+                                     f"are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
+                chosen = np.array([names.index(column) for column in columns])
+            else:
+                chosen = np.arange(len(names))[np.asarray(columns)]
+        if len(chosen) == 0:
+            raise ValueError(f"view {view!r} has no columns")
+        result.append((str(view), [int(column) for column in chosen]))
+    return result
+
+
+def make_dataset(estimator, X):
+    names = feature_names(estimator)
+    return core.Dataset(X, names, view_columns(estimator.views, names))
+
+
+def kernel_stack(functions, X, Z):
+    """(P, len(X), len(Z)): every function on all pairs."""
+    stack = np.empty((len(functions), len(X), len(Z)))
+    for p, function in enumerate(functions):
+        values = np.asarray(function(X, Z), dtype=np.float64)
+        if values.shape != stack.shape[1:]:
+            raise ValueError(f"kernel {function_name(function)} returned an array of shape {values.shape} for {len(X)} "
+                             f"and {len(Z)} samples; expected {stack.shape[1:]}")
+        stack[p] = values
+    return stack
+
+
+def function_name(function):
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def function_names(functions):
+    names = [function_name(function) for function in functions]
+    return [name if names.count(name) == 1 else f"{name} {i + 1}" for i, name in enumerate(names)]
+
+
+def new_samples(estimator, X):
+    """X for prediction: a Dataset or a Bank."""
+    check_is_fitted(estimator)
+    model = estimator._model
+    if is_precomputed(estimator.kernels):
+        return _new_kernels(estimator, model, as_bank(X))
+    if getattr(estimator, "_from_file", False):
+        return _for_file_model(estimator, X)
+    X = read_features(estimator, X, reset=False)[0]
+    functions = functions_of(estimator.kernels)
+    if functions is not None:
+        stack = kernel_stack(functions, X, estimator._fit_X)
+        return core.Bank.from_stack(stack, function_names(functions), False)
+    return core.Dataset(X, feature_names(estimator))
+
+
+def _for_file_model(estimator, X):
+    """For a model from a file: columns of a DataFrame are found by name, in any order, text and missing values included
+    where the model knows what to do with them."""
+    model = estimator._model
+    texts = model.text_names
+    frame = hasattr(X, "columns")
+    if texts and not frame:
+        raise ValueError(f"the model reads the text columns {', '.join(texts)}; give X as a DataFrame that has them")
+    table = X
+    if frame:
+        wanted = [*model.feature_names, *texts]
+        missing = [name for name in wanted if name not in X.columns]
+        if missing:
+            raise ValueError(f"the model was trained with the feature {missing[0]!r}, which X does not have")
+        X = X[model.feature_names]
+    options = allow_nan() if model.imputes else {}
+    numbers = read_features(estimator, X, reset=False, **options)[0]
+    data = core.Dataset(numbers, model.feature_names)
+    for name in texts:
+        data.add_text(name, [str(value) for value in table[name]])
+    return data
+
+
+def _new_kernels(estimator, model, bank):
+    expected = estimator.n_features_in_
+    if bank.shape[1] != expected:
+        raise ValueError(f"X has {bank.shape[1]} features, but {type(estimator).__name__} is expecting {expected} "
+                         f"features as input: one column of each kernel for every training sample")
+    if bank.shape[2] != len(model.kernel_names):
+        raise ValueError(f"X holds {bank.shape[2]} kernels, but the model was trained with {len(model.kernel_names)}")
+    if estimator._kept is not None:
+        bank = bank[:, estimator._kept]
+    if model.takes_plain_kernels:
+        plain = KernelBank.__new__(KernelBank)
+        plain.__dict__.update(bank.__dict__, names=list(model.kernel_names))
+        return core.Bank.from_stack(plain.stack(), plain.names, False)
+    data = core.Dataset(np.empty((bank.shape[0], 0)), [])
+    for name, kernel in zip(bank.names, bank.stack()):
+        data.add_kernel(name, kernel)
+    return data

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel specs as objects: ``rbf(width=[0.5, 1, 2], on="each") + linear()``."""
+import re
+
+import numpy as np
+
+from ._load import core
+
+_SCOPES = ("all", "each", "views")
+
+
+class Kernels:
+    """Families of kernels. ``+`` joins them, ``str`` gives the kernel spec.
+
+    Examples
+    --------
+    >>> from kloom import linear, poly, rbf
+    >>> rbf(width=[0.5, 1, 2], on=["all", "each"]) + poly(degree=range(1, 4))
+    Kernels('rbf(width=0.5,1,2) on all, each; poly(degree=1,2,3)')
+    """
+
+    def __init__(self, spec):
+        self.spec = core.parse_kernel_spec(str(spec))
+
+    def __add__(self, other):
+        if not isinstance(other, (Kernels, str)):
+            return NotImplemented
+        return Kernels(f"{self}; {other}")
+
+    def __radd__(self, other):
+        return Kernels(f"{other}; {self}") if isinstance(other, str) else NotImplemented
+
+    def __str__(self):
+        return self.spec
+
+    def __repr__(self):
+        return f"Kernels({self.spec!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, Kernels) and self.spec == other.spec
+
+    def __hash__(self):
+        return hash(self.spec)
+
+
+def view(name):
+    """The scope "the view called `name`", for the argument ``on`` of a kernel."""
+    return f"view {_quoted(name)}"
+
+
+def _quoted(name):
+    name = str(name)
+    plain = re.fullmatch(r"[A-Za-z_][\w.\-/:%#@$&']*", name) and name not in (*_SCOPES, "view", "on")
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _scope(scope):
+    if isinstance(scope, (tuple, list)):
+        return " + ".join(_quoted(name) for name in scope)
+    if scope in _SCOPES or str(scope).startswith("view "):
+        return scope
+    return _quoted(scope)
+
+
+def _family(function, parts, on):
+    text = function + (f"({', '.join(parts)})" if parts else "")
+    if on is None:
+        return Kernels(text)
+    scopes = on if isinstance(on, list) else [on]
+    return Kernels(f"{text} on {', '.join(_scope(scope) for scope in scopes)}")
+
+
+def _parts(normalise, count=None, **values):
+    parts = []
+    for name, value in values.items():
+        if value is None:
+            continue
+        if isinstance(value, str):
+            parts.append("auto" if value == "auto" else f"{name}={value}")
+        else:
+            parts.append(f"{name}=" + ",".join(f"{number:.17g}" for number in np.ravel(value)))
+    if count is not None:
+        parts.append(f"count={count}")
+    if normalise is not None:
+        parts.append(f"normalise={normalise}")
+    return parts
+
+
+def rbf(width=None, gamma=None, *, count=None, on=None, normalise=None):
+    """Gaussian kernels exp(-|x-z|^2 / (2 width^2)) or exp(-gamma |x-z|^2); without either, widths from the data.
+
+    ``width`` and ``gamma`` are numbers, lists or ranges as in a kernel spec (``"2^-3..2^6"``).
+    """
+    if width is not None and gamma is not None:
+        raise ValueError("give width or gamma, not both: gamma = 1 / (2 width^2)")
+    parts = _parts(normalise, count, width=width, gamma=gamma)
+    return _family("rbf", ["auto", *parts] if width is None and gamma is None else parts, on)
+
+
+def poly(degree=2, *, on=None, normalise=None):
+    """Polynomial kernels (x.z + 1)^degree."""
+    return _family("poly", _parts(normalise, degree=degree), on)
+
+
+def linear(*, on=None, normalise=None):
+    """The linear kernel x.z."""
+    return _family("linear", _parts(normalise), on)
+
+
+def cosine(*, on=None, normalise=None):
+    """The cosine of the angle between two samples."""
+    return _family("cosine", _parts(normalise), on)
+
+
+def laplacian(gamma="auto", *, count=None, on=None, normalise=None):
+    """Laplacian kernels exp(-gamma |x-z|_1)."""
+    return _family("laplacian", _parts(normalise, count, gamma=gamma), on)
+
+
+def chi2(gamma="auto", *, count=None, on=None, normalise=None):
+    """Kernels exp(-gamma sum (x-z)^2/(x+z)) for features that are not negative (use standardise=False)."""
+    return _family("chi2", _parts(normalise, count, gamma=gamma), on)
+
+
+def intersection(*, on=None, normalise=None):
+    """The histogram intersection sum min(x, z) for features that are not negative (use standardise=False)."""
+    return _family("intersection", _parts(normalise), on)

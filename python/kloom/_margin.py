@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Support vector machines on combinations of kernels."""
+from ._options import learns
+from ._tasks import KernelClassifier, KernelRegressor
+
+_ATTRIBUTES = """Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,) or (n_outputs, n_kernels)
+        Kernel weights.
+    kernel_names_ : array of str
+        What the kernels are.
+    gap_ : float
+        Relative duality gap: no solution can be better by more than this part.
+    objective_ : float
+        Primal objective.
+    dual_coef_ : array of shape (n_samples, n_outputs)
+        Coefficients of the training samples.
+    intercept_ : array of shape (n_outputs,)
+        Biases.
+    n_iter_ : int
+        Updates of the kernel weights.
+    report_ : dict
+        What happened: status, trace, timings, options."""
+
+
+_SIGMOIDS = {"check_classifiers_train": (
+    "with probability=True each class has a sigmoid of its own, fitted on held-out scores [Platt]; with several classes the "
+    "most probable class is then not always the one with the highest score, as in scikit-learn's SVC(probability=True)")}
+
+
+class _MarginClassifier(KernelClassifier):
+    @property
+    def _expected_failures(self):
+        return _SIGMOIDS if self.probability else {}
+
+
+def _margin(method):
+    decorate = learns(method)
+
+    def with_attributes(cls):
+        cls.__doc__ = cls.__doc__.replace("{attributes}", _ATTRIBUTES)
+        return decorate(cls)
+
+    return with_attributes
+
+
+@_margin("simplemkl")
+class SimpleMKLClassifier(_MarginClassifier):
+    """l1-norm multiple kernel learning for classes: few kernels, with a proof of optimality.
+
+    The problem of SimpleMKL [1]_: a support vector machine on a convex combination of kernels, both learned together.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    LpMKLClassifier : Weights spread over all kernels.
+
+    References
+    ----------
+    .. [1] A. Rakotomamonjy, F. Bach, S. Canu, Y. Grandvalet, SimpleMKL, JMLR 9, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import SimpleMKLClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = SimpleMKLClassifier(kernels="rbf(width=2^-2..2^2); linear", C=10).fit(X, y)
+    >>> clf.score(X, y), bool(clf.gap_ <= clf.tol)
+    (1.0, True)
+    """
+
+
+@_margin("simplemkl")
+class SimpleMKLRegressor(KernelRegressor):
+    """l1-norm multiple kernel learning for numbers: epsilon-regression with few kernels and a proof of optimality.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    SimpleMKLClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import SimpleMKLRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = SimpleMKLRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+
+@_margin("lp-mkl")
+class LpMKLClassifier(_MarginClassifier):
+    """lp-norm multiple kernel learning for classes: weights spread over all kernels [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    SimpleMKLClassifier : Few kernels.
+    UniformMKLClassifier : The mean of all kernels.
+
+    References
+    ----------
+    .. [1] M. Kloft, U. Brefeld, S. Sonnenburg, A. Zien, lp-norm multiple kernel learning, JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import LpMKLClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = LpMKLClassifier(kernels="rbf(width=2^-2..2^2)", C=10, norm=2).fit(X, y)
+    >>> bool((clf.kernel_weights_ > 0).all())
+    True
+    """
+
+
+@_margin("lp-mkl")
+class LpMKLRegressor(KernelRegressor):
+    """lp-norm multiple kernel learning for numbers: epsilon-regression with weights spread over all kernels.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    LpMKLClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import LpMKLRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = LpMKLRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+
+@_margin("uniform")
+class UniformMKLClassifier(_MarginClassifier):
+    """The baseline to beat: a support vector machine on the mean of all kernels.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    SingleKernelClassifier : The one best kernel.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import UniformMKLClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> UniformMKLClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y).score(X, y)
+    1.0
+    """
+
+
+@_margin("uniform")
+class UniformMKLRegressor(KernelRegressor):
+    """The baseline to beat: support vector regression on the mean of all kernels.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    UniformMKLClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import UniformMKLRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = UniformMKLRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+
+@_margin("single")
+class SingleKernelClassifier(_MarginClassifier):
+    """A support vector machine on the one kernel that cross-validates best.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    UniformMKLClassifier : The mean of all kernels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import SingleKernelClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = SingleKernelClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y)
+    >>> int((clf.kernel_weights_ != 0).sum())
+    1
+    """
+
+
+@_margin("single")
+class SingleKernelRegressor(KernelRegressor):
+    """Support vector regression on the one kernel that cross-validates best.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    SingleKernelClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import SingleKernelRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = SingleKernelRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> int((reg.kernel_weights_ != 0).sum())
+    1
+    """

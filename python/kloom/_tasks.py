@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Classes and numbers: how targets go in and predictions come out."""
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import column_or_1d, compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import KernelEstimator
+from ._load import core
+
+UNLABELLED = -1   # kloom::Targets::unlabelled
+
+
+def has_probabilities(estimator):
+    """Before fit: the parameters promise them; afterwards: the model has them."""
+    if hasattr(estimator, "_model"):
+        return estimator._model.has_probabilities
+    return getattr(estimator, "probability", False)
+
+
+class KernelClassifier(ClassifierMixin, KernelEstimator):
+    """Estimators of classes."""
+
+    _task = "classes"
+    _foreign_options = ("epsilon",)
+    _multilabel = False   # y may be a matrix of 0 and 1
+
+    def _read_target(self, y):
+        if y.ndim == 2 and y.shape[1] > 1 and self._multilabel:
+            return self._read_labels(y)
+        y = column_or_1d(y, warn=True)
+        marker = getattr(self, "unlabelled", None)
+        known = np.ones(len(y), dtype=bool) if marker is None else y != marker
+        check_classification_targets(y[known])
+        self.classes_, codes = np.unique(y[known], return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs samples of at least two classes; the data has {len(self.classes_)} "
+                             f"class" + (f": {self.classes_[0]!r}" if len(self.classes_) else ""))
+        result = np.full(len(y), UNLABELLED)
+        result[known] = codes
+        return result
+
+    def _read_labels(self, y):
+        if type_of_target(y) != "multilabel-indicator":
+            raise ValueError(f"Unknown label type: a y of several columns must hold 0 and 1 only; got {type_of_target(y)}")
+        self.classes_ = np.arange(y.shape[1])
+        return np.asarray(y, dtype=np.float64)
+
+    def _weights(self, sample_weight, X, y):
+        weight = super()._weights(sample_weight, X, y)
+        chosen = getattr(self, "class_weight", None)
+        if not isinstance(chosen, dict) or y.ndim == 2:
+            return weight
+        of_class = compute_sample_weight({self._code_of(name): value for name, value in chosen.items()}, y)
+        return of_class if weight is None else weight * of_class
+
+    def _code_of(self, name):
+        places = np.flatnonzero(self.classes_ == name)
+        if len(places) == 0:
+            raise ValueError(f"class_weight names the class {name!r}, which y does not have")
+        return int(places[0])
+
+    def _targets(self, y, weight):
+        if y.ndim == 2:
+            return core.Targets.labels([f"label {i + 1}" for i in range(y.shape[1])], y, weight)
+        seen = np.unique(y[y != UNLABELLED])
+        if len(seen) < 2:
+            raise ValueError(f"{type(self).__name__} needs samples of at least two classes; without samples of weight 0 the "
+                             f"data has {len(seen)} class")
+        if len(seen) < len(self.classes_):   # a class whose every sample has weight 0 is absent
+            self.classes_ = self.classes_[seen]
+            y = np.where(y == UNLABELLED, UNLABELLED, np.searchsorted(seen, y))
+        return core.Targets.classes([str(name) for name in self.classes_], y, weight)
+
+    def decision_function(self, X):
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) for two classes, else (n_samples, n_classes)
+            The larger, the surer; with two classes those above 0 belong to ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        scores = self._predictions(X)["scores"]
+        pairs = self._model.pairs
+        if pairs.size:
+            return votes(scores, pairs, len(self.classes_))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        classes : array of shape (n_samples,)
+            Members of ``classes_``.
+        """
+        check_is_fitted(self)
+        found = self._predictions(X)
+        if self._model.task == "multilabel":
+            return (found["scores"] > 0).astype(int)
+        return self.classes_[found["codes"]]
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X):
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._predictions(X, probabilities=True)["probabilities"]
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X):
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
+
+    def _old_tags(self):
+        return {**super()._old_tags(), "multilabel": self._multilabel, "multioutput": self._multilabel}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._multilabel
+        tags.target_tags.multi_output = self._multilabel
+        return tags
+
+    def _more_tags(self):
+        return super()._more_tags()
+
+
+def votes(scores, pairs, classes):
+    """One score per class from one per pair: the number of pairs it wins, and by how much among equals (the rule of the
+    library's own vote)."""
+    won = np.zeros((len(scores), classes))
+    margin = np.zeros((len(scores), classes))
+    for column, (positive, negative) in enumerate(pairs.astype(int)):
+        wins = scores[:, column] > 0
+        won[wins, positive] += 1
+        won[~wins, negative] += 1
+        margin[:, positive] += scores[:, column]
+        margin[:, negative] -= scores[:, column]
+    return won + margin / (3 * (np.abs(margin) + 1))
+
+
+class KernelRegressor(RegressorMixin, KernelEstimator):
+    """Estimators of numbers."""
+
+    _task = "numbers"
+    _foreign_options = ("margin", "multiclass", "likelihood", "class_weight", "probability")
+    _several = False   # y may have several columns
+
+    def _read_target(self, y):
+        y = np.asarray(y, dtype=np.float64)
+        if y.ndim == 2 and not self._several:
+            y = column_or_1d(y, warn=True)
+        self._y_columns = None if y.ndim == 1 else y.shape[1]
+        return y
+
+    def _targets(self, y, weight):
+        return core.Targets.numbers(y.reshape(len(y), -1), weight)
+
+    def predict(self, X):
+        """The number of each sample.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions.
+        """
+        return self._shaped(self._predictions(X)["scores"])
+
+    def _shaped(self, values):
+        return values[:, 0] if self._y_columns is None else values
+
+    def _old_tags(self):
+        return {**super()._old_tags(), "multioutput": self._several}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._several
+        return tags
+
+    def _more_tags(self):
+        return super()._more_tags()

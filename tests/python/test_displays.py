@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plots show what the estimators hold."""
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+from sklearn.calibration import CalibrationDisplay  # noqa: E402
+
+import kloom  # noqa: E402
+from conftest import KERNELS  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def test_weights(two_classes):
+    X, y = two_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)
+    display = kloom.KernelWeightsDisplay.from_estimator(clf, most=3)
+    largest = np.sort(np.abs(clf.kernel_weights_))[::-1][:3]
+    assert np.allclose(np.abs([bar.get_width() for bar in display.bars_]), largest)
+    assert len(display.deviation) == 3 and display.figure_ is display.ax_.figure
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(display.names)
+
+
+def test_weights_of_one_class(three_classes):
+    X, y = three_classes
+    clf = kloom.SimpleMKLClassifier(kernels=KERNELS).fit(X, y)
+    mean = kloom.KernelWeightsDisplay.from_estimator(clf)
+    one = kloom.KernelWeightsDisplay.from_estimator(clf, output=1, ax=plt.subplots()[1])
+    assert sorted(mean.weights) == sorted(clf.kernel_weights_.mean(axis=0))
+    assert sorted(one.weights) == sorted(clf.kernel_weights_[1])
+
+
+def test_convergence(two_classes, three_classes):
+    X, y = two_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)
+    display = kloom.ConvergenceDisplay.from_estimator(clf)
+    assert display.line_.get_ydata()[-1] == pytest.approx(clf.lower_bound_, rel=clf.tol)
+    assert display.ax_.get_ylabel() == "lower bound"
+    several = kloom.SimpleMKLClassifier(kernels=KERNELS).fit(*three_classes)
+    with pytest.raises(ValueError, match="no trace"):
+        kloom.ConvergenceDisplay.from_estimator(several)
+
+
+def test_samples_and_kernels(two_classes, three_classes):
+    X, y = two_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)
+    display = kloom.SampleKernelsDisplay.from_estimator(clf, X)
+    assert np.array_equal(display.image_.get_array(), clf.contributions(X))
+    with pytest.raises(ValueError, match="give X"):
+        kloom.SampleKernelsDisplay.from_estimator(clf)
+    X, y = three_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)
+    display = kloom.SampleKernelsDisplay.from_estimator(clf, X, output=2)
+    assert np.array_equal(display.values, clf.contributions(X)[:, 2])
+
+
+def test_classes_in_a_plane(three_classes):
+    X, y = three_classes
+    clf = kloom.MulticlassMKLClassifier(kernels="linear", class_kernels="identity+pairs").fit(X, y)
+    display = kloom.ClassEmbeddingDisplay.from_estimator(clf)
+    assert np.allclose(display.points_.get_offsets(), clf.class_embedding_)
+    assert [text.get_text() for text in display.ax_.texts] == ["0", "1", "2"]
+
+
+def test_calibration_by_scikit_learn(two_classes):
+    X, y = two_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)
+    assert len(CalibrationDisplay.from_estimator(clf, X, y, n_bins=4).prob_true) > 1
