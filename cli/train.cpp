@@ -13,6 +13,7 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "kloom/page.h"
 #include "method_options.h"
 #include "model_text.h"
 #include "output_file.h"
@@ -37,6 +38,7 @@ struct TrainOptions {
   std::string output;
   std::string report;
   std::string test;
+  std::string command;  // as it was typed, for the report
 };
 
 void add_output_options(CLI::App& app, TrainOptions& options) {
@@ -45,7 +47,7 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
                  "Model file (default: called after the data file, in this folder)")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--report", options.report, "Write the training report as JSON")
+  app.add_option("--report", options.report, "Write the training report: JSON, or a page by its name (report.html)")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--test", options.test, "Evaluate on this labelled file after training")
@@ -212,6 +214,21 @@ std::string train_json(const TrainOptions& options, const FitResult& fit, bool w
   return dump(json);
 }
 
+void write_training_report(const TrainOptions& options, const Training& training, const FitResult& fit,
+                           Session& session) {
+  if (!options.report.ends_with(".html")) {
+    write_file(options.report, fit.model.report_json + "\n");
+    return;
+  }
+  RunFacts facts;
+  facts.kind = "train";
+  facts.command = options.command;
+  for (const auto& [stage, seconds] : fit.report.seconds) facts.seconds += seconds;
+  facts.seed = session.context().seed;
+  facts.threads = fit.report.threads;
+  write_file(options.report, report_page(to_json(fit, training.input.data, training.targets, facts)));
+}
+
 int run(TrainOptions& options) {
   Session session(options.common);
   const DatasetRequest request = dataset_request(options.dataset, true);
@@ -236,7 +253,7 @@ int run(TrainOptions& options) {
   const bool usable = fit.report.status != Status::numerical_trouble;
   const bool whole = !usable || judge_unless_interrupted(options, training, fit, session);
   model.report_json = to_json(fit.report);
-  if (!options.report.empty()) write_file(options.report, model.report_json + "\n");
+  if (!options.report.empty()) write_training_report(options, training, fit, session);
   if (!usable) {
     throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
                             fit.report.message));
@@ -264,6 +281,9 @@ int run_train(const Arguments& arguments) {
   add_method_options(line, arguments, options.method);
   add_output_options(line.app(), options);
   add_common_options(line.app(), options.common);
+  Arguments words{"kloom", "train"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  options.command = shell_line(words);
   return line.parse(arguments) ? run(options) : kDone;
 }
 
