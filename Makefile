@@ -17,7 +17,7 @@ PRESET = cmake --preset
 BUILD = cmake --build -j $(JOBS) --preset
 CTEST = ctest -j 2 --preset
 
-.PHONY: build demo test check-includes bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test test-report check-includes bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -32,7 +32,7 @@ build: packages-build  ## the program (build/kloom), the library and the tests
 	@$(PRESET) release --log-level=WARNING
 	@$(BUILD) release
 
-demo: packages-build  ## trains and tests a model on a bundled data set, prints the result
+demo: packages-build  ## compares every method on a bundled data set, prints a table, writes report.html
 	@echo "== building the program"
 	@$(PRESET) release --log-level=WARNING
 	@$(BUILD) release --target kloom_cli
@@ -47,6 +47,9 @@ test: build  ## every test, then the fast ones once more under address and undef
 	@test -e /proc/self || echo "== no /proc here: leaks are not looked for"
 	@echo "== tests under sanitizers"
 	@$(CTEST) asan-ubsan
+
+test-report: build packages-report  ## the HTML report in a browser; pages and screenshots stay in build/report-test
+	@tests/page/page_test.py build/kloom build/report-test
 
 check-includes:  ## do includes point down only?
 	@tools/check-includes

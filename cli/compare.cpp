@@ -49,9 +49,10 @@ void add_compare_options(CLI::App& app, CompareOptions& options) {
   app.add_option("--model", options.model, "Write the model of the recommended method, trained on all samples")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--resume", options.validation.resume,
-                 "Keep finished work in this file, and go on from it where it exists (default: the report's name "
-                 "with .partial, removed at the end)")
+  app.add_option(
+         "--resume", options.validation.resume,
+         "Keep finished work in this file, and go on from it where it exists (default: the report's name "
+         "with .partial, removed at the end)")
       ->group(group)
       ->type_name("FILE");
 }
@@ -89,8 +90,9 @@ int run(CompareOptions& options, const Arguments& arguments) {
   session.console().end_progress();
   if (comparison.validation.interrupted) {
     session.console().result(to_text(comparison));
-    throw Interrupted(fmt::format("interrupted after {} results; they are in {}, and the same command goes on from there",
-                                  comparison.validation.outcomes.size(), options.validation.resume));
+    throw Interrupted(
+        fmt::format("interrupted after {} results; they are in {}, and the same command goes on from there",
+                    comparison.validation.outcomes.size(), options.validation.resume));
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string json = to_json(comparison, input.data, input.targets,
@@ -108,9 +110,10 @@ int run(CompareOptions& options, const Arguments& arguments) {
 
 int run_compare(const Arguments& arguments) {
   CompareOptions options;
-  CommandLine line("compare",
-                   "Compares all methods that suit the data on the same splits, recommends one, and writes a page.",
-                   kExamples);
+  CommandLine line(
+      "compare",
+      "Compares all methods that suit the data on the same splits, recommends one, and writes a page.",
+      kExamples);
   add_validation_options(line.app(), options.validation);
   add_compare_options(line.app(), options);
   add_common_options(line.app(), options.validation.common);

@@ -40,10 +40,12 @@ void add_cv_options(CLI::App& app, CvOptions& options) {
       ->group("Method")
       ->type_name("NAME=VALUES");
   const std::string group = "Output";
-  app.add_option("-o,--output", options.validation.output, "Write a report: HTML, or JSON by its name (report.json)")
+  app.add_option("-o,--output", options.validation.output,
+                 "Write a report: HTML, or JSON by its name (report.json)")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--predictions", options.predictions, "Write what was predicted for every held-out sample, as CSV")
+  app.add_option("--predictions", options.predictions,
+                 "Write what was predicted for every held-out sample, as CSV")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--resume", options.validation.resume,
@@ -93,8 +95,8 @@ Candidate candidate_of(const CvOptions& options, const Learner& learner) {
   for (const std::string& axis : options.grid) {
     candidate.grid.push_back(parse_grid_axis(axis, learner));
     if (candidate.options.contains(candidate.grid.back().first)) {
-      throw InvalidArgument(
-          fmt::format("--grid and the option itself both set {}; give one of them", candidate.grid.back().first));
+      throw InvalidArgument(fmt::format("--grid and the option itself both set {}; give one of them",
+                                        candidate.grid.back().first));
     }
   }
   return candidate;
@@ -104,20 +106,21 @@ int finish_interrupted(const CvOptions& options, const Comparison& comparison, S
   const auto all = comparison.request.splits.size();
   session.console().result(to_text(comparison));
   const std::string& journal = options.validation.resume;
-  throw Interrupted(fmt::format("interrupted after {} of {} parts; {}", comparison.validation.outcomes.size(), all,
-                                journal.empty() ? "with --resume FILE they would have been kept"
-                                                : "they are in " + journal + ", and the same command goes on from there"));
+  throw Interrupted(
+      fmt::format("interrupted after {} of {} parts; {}", comparison.validation.outcomes.size(), all,
+                  journal.empty() ? "with --resume FILE they would have been kept"
+                                  : "they are in " + journal + ", and the same command goes on from there"));
 }
 
 int run(CvOptions& options, const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   Session session(options.validation.common);
   const auto inputs = input_files(dataset_request(options.validation.dataset, true));
-  for (const std::string* path : {&options.validation.output, &options.predictions, &options.validation.resume}) {
+  for (const std::string* path :
+       {&options.validation.output, &options.predictions, &options.validation.resume}) {
     if (!path->empty()) require_writable(*path, inputs);
   }
-  const bool unlabelled =
-      !options.method.method.empty() && find_learner(options.method.method).semi_supervised;
+  const bool unlabelled = !options.method.method.empty() && find_learner(options.method.method).semi_supervised;
   ValidationInput input = read_validation_input(options.validation, unlabelled, session);
   const Learner& learner = choose_learner(options.method, input.targets.task);
   if (input.request.metric.empty()) input.request.metric = default_metric(input.targets.task);
@@ -129,14 +132,15 @@ int run(CvOptions& options, const Arguments& arguments) {
   session.console().end_progress();
   if (comparison.validation.interrupted) return finish_interrupted(options, comparison, session);
   if (comparison.methods.empty())
-    throw InvalidArgument(comparison.left_out.empty() ? "no part has a result" : comparison.left_out.front().second);
+    throw InvalidArgument(comparison.left_out.empty() ? "no part has a result"
+                                                      : comparison.left_out.front().second);
   if (!options.validation.output.empty()) {
     comparison.final_fit =
         fit_on_all(input.data, input.targets, input.request, comparison.methods.front(), session.context());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const std::string json = to_json(comparison, input.data, input.targets,
-                                   run_facts("cv", arguments, options.validation, seconds));
+  const std::string json =
+      to_json(comparison, input.data, input.targets, run_facts("cv", arguments, options.validation, seconds));
   if (!options.validation.output.empty()) write_report(options.validation.output, json);
   if (!options.predictions.empty())
     write_file(options.predictions, predictions_csv(comparison, input.data, input.targets));

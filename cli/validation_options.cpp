@@ -22,8 +22,8 @@ std::vector<std::string> take_column(Dataset& data, const std::string& name, con
     std::vector<std::string> names;
     for (const Feature& feature : data.feature_info) names.push_back(feature.name);
     for (const TextColumn& column : data.texts) names.push_back(column.feature.name);
-    throw InvalidArgument(fmt::format("{}: there is no column '{}' for {}; the columns are: {}{}", data.source, name,
-                                      option, list_of(names, 12), did_you_mean(name, names)));
+    throw InvalidArgument(fmt::format("{}: there is no column '{}' for {}; the columns are: {}{}", data.source,
+                                      name, option, list_of(names, 12), did_you_mean(name, names)));
   }
   const auto index = static_cast<Index>(place - data.texts.begin());
   std::vector<std::string> values = std::move(place->values);
@@ -78,9 +78,10 @@ void add_validation_options(CLI::App& app, ValidationOptions& options) {
                  "Column that names the part of each sample: every part is held out once; 'train' never")
       ->group(group)
       ->type_name("NAME");
-  app.add_option("--metric", options.metric,
-                 "What decides: accuracy (default), 'balanced accuracy', 'F1 macro', MCC, AUC, EER, 'log loss', "
-                 "'Brier score', ECE; RMSE (default), MAE, R2, NLL")
+  app.add_option(
+         "--metric", options.metric,
+         "What decides: accuracy (default), 'balanced accuracy', 'F1 macro', MCC, AUC, EER, 'log loss', "
+         "'Brier score', ECE; RMSE (default), MAE, R2, NLL")
       ->group(group)
       ->type_name("NAME");
   app.add_option("--inner-folds", options.inner_folds,
@@ -103,8 +104,8 @@ ValidationInput read_validation_input(const ValidationOptions& options, bool unl
   input.targets = make_targets(input.data.labels, labels);
   input.targets.weights = input.data.weights;
   const KernelChoice kernels = choose_kernels(input.data, options.dataset, options.kernels);
-  session.console().note(fmt::format("kernels: {}{}", to_string(kernels.spec),
-                                     kernels.by_default ? " (no --kernels given)" : ""));
+  session.console().note(
+      fmt::format("kernels: {}{}", to_string(kernels.spec), kernels.by_default ? " (no --kernels given)" : ""));
   input.request.spec = kernels.spec;
   input.request.recipe = kernels.recipe;
   if (!options.kernels.bank.empty()) input.request.bank = parse_bank_kind(options.kernels.bank);

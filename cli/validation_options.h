@@ -21,7 +21,7 @@ struct ValidationOptions {
   KernelOptions kernels;
   Index folds = 5;
   Index repeats = 1;
-  double holdout = 0.0;      // 0: folds
+  double holdout = 0.0;  // 0: folds
   std::string group;
   std::string split;
   std::string metric;
@@ -37,7 +37,7 @@ struct ValidationInput {
   Dataset data;
   Targets targets;
   SplitRequest splits;
-  ValidationRequest request;   // without candidates and splits
+  ValidationRequest request;  // without candidates and splits
 };
 
 // Reads samples and labels and says what was found. `unlabelled`: samples without a label are welcome.

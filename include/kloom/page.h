@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What came out of a comparison, a cross-validation or a training, as text, as JSON, and as one page for people.
+// What came out of a comparison, a cross-validation or a training, as text, as JSON, and as one page for
+// people.
 //
-// The page is made from the JSON and from nothing else, and carries it inside, so every number on it can be traced.
+// The page is made from the JSON and from nothing else, and carries it inside, so every number on it can be
+// traced.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +19,9 @@ namespace kloom {
 
 // What the numbers do not say.
 struct RunFacts {
-  std::string kind = "compare";   // "compare", "cv" or "train"
-  std::string command;            // to type again
-  double seconds = 0.0;           // from start to end
+  std::string kind = "compare";  // "compare", "cv" or "train"
+  std::string command;           // to type again
+  double seconds = 0.0;          // from start to end
   std::uint64_t seed = 1;
   int threads = 0;
 };
@@ -33,8 +35,8 @@ struct RunFacts {
 [[nodiscard]] std::string to_json(const FitResult& fit, const Dataset& data, const Targets& targets,
                                   const RunFacts& facts);
 
-// One HTML page that needs no network: works from disk, on a phone, in print, in light and dark. `json` is one of the
-// texts above; throws InvalidArgument for anything else.
+// One HTML page that needs no network: works from disk, on a phone, in print, in light and dark. `json` is one
+// of the texts above; throws InvalidArgument for anything else.
 [[nodiscard]] std::string report_page(const std::string& json);
 
 }  // namespace kloom

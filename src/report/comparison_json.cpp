@@ -65,9 +65,9 @@ Json facts_json(const RunFacts& facts) {
 // What the first repeat predicted for every sample that it held out.
 struct HeldOut {
   std::vector<int> truth, guess;
-  std::vector<Vector> chances;             // a row per sample; empty without probabilities
+  std::vector<Vector> chances;  // a row per sample; empty without probabilities
   std::vector<Vector> scores;
-  std::vector<std::array<double, 3>> values;   // regression: truth, prediction, deviation
+  std::vector<std::array<double, 3>> values;  // regression: truth, prediction, deviation
 };
 
 Vector row_of(const Matrix& matrix, Index row) {
@@ -139,8 +139,9 @@ Json reliability_json(const HeldOut& all, const Targets& targets) {
   std::vector<int> came_true;
   for (std::size_t i = 0; i < all.truth.size(); ++i) {
     const Vector& row = all.chances[i];
-    const std::size_t c =
-        targets.task == Task::binary ? 1 : static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+    const std::size_t c = targets.task == Task::binary
+                              ? 1
+                              : static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
     probability.push_back(row[c]);
     came_true.push_back(all.truth[i] == static_cast<int>(c) ? 1 : 0);
   }
@@ -197,31 +198,33 @@ Json outcomes_json(const Comparison& comparison, Index candidate) {
 
 Json method_json(const Comparison& comparison, const MethodSummary& method, const Targets& targets) {
   const auto& candidates = comparison.request.candidates;
-  const auto candidate = std::ranges::find(candidates, method.candidate.method, &Candidate::method) - candidates.begin();
+  const auto candidate =
+      std::ranges::find(candidates, method.candidate.method, &Candidate::method) - candidates.begin();
   Json grid = Json::object();
   for (const auto& [name, values] : method.candidate.grid) grid[name] = values;
   Json metrics = Json::array();
   for (const MetricSummary& metric : method.metrics)
     metrics.push_back(
         {{"name", metric.name}, {"mean", number(metric.mean)}, {"deviation", number(metric.deviation)}});
-  Json json = {{"method", method.candidate.method},
-               {"summary", find_learner(method.candidate.method).summary},
-               {"options", method.candidate.options},
-               {"grid", grid},
-               {"chosen", method.chosen},
-               {"splits", method.splits},
-               {"metrics", metrics},
-               {"rank", method.rank},
-               {"t_test", {{"statistic", number(method.t_statistic)}, {"p", number(method.t_p)}}},
-               {"wilcoxon", {{"statistic", number(method.wilcoxon_statistic)}, {"p", number(method.wilcoxon_p)}}},
-               {"seconds",
-                {{"kernels", method.kernel_seconds},
-                 {"training", method.train_seconds},
-                 {"prediction", method.predict_seconds}}},
-               {"kernels_used", method.kernels_used},
-               {"kernels", method.kernels},
-               {"memory_bytes", method.memory_bytes},
-               {"outcomes", outcomes_json(comparison, candidate)}};
+  Json json = {
+      {"method", method.candidate.method},
+      {"summary", find_learner(method.candidate.method).summary},
+      {"options", method.candidate.options},
+      {"grid", grid},
+      {"chosen", method.chosen},
+      {"splits", method.splits},
+      {"metrics", metrics},
+      {"rank", method.rank},
+      {"t_test", {{"statistic", number(method.t_statistic)}, {"p", number(method.t_p)}}},
+      {"wilcoxon", {{"statistic", number(method.wilcoxon_statistic)}, {"p", number(method.wilcoxon_p)}}},
+      {"seconds",
+       {{"kernels", method.kernel_seconds},
+        {"training", method.train_seconds},
+        {"prediction", method.predict_seconds}}},
+      {"kernels_used", method.kernels_used},
+      {"kernels", method.kernels},
+      {"memory_bytes", method.memory_bytes},
+      {"outcomes", outcomes_json(comparison, candidate)}};
   add_held_out(json, held_out(comparison, candidate, targets), targets);
   return json;
 }
@@ -280,7 +283,8 @@ std::string to_json(const Comparison& comparison, const Dataset& data, const Tar
   for (const auto& [method, why] : comparison.left_out) left_out.push_back({{"method", method}, {"why", why}});
   json["left_out"] = left_out;
   Json methods = Json::array();
-  for (const MethodSummary& method : comparison.methods) methods.push_back(method_json(comparison, method, targets));
+  for (const MethodSummary& method : comparison.methods)
+    methods.push_back(method_json(comparison, method, targets));
   json["methods"] = methods;
   if (comparison.final_fit) json["model"] = model_json(*comparison.final_fit);
   return dump(json);

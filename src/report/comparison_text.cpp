@@ -38,7 +38,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string gap(width[c] - width_of(row[c]), ' ');
-      text += (c == 0 ? "  " : "  ") + (c == 0 ? row[c] + gap : gap + row[c]);
+      text += "  " + (c == 0 ? row[c] + gap : gap + row[c]);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
@@ -87,9 +87,9 @@ std::string to_text(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows{
       {"method", metric, "rank", "p (t)", "p (W)", "train s", "predict s", "kernels", "memory", "most chosen"}};
   for (const MethodSummary& method : comparison.methods) {
-    rows.push_back({method.candidate.method, plus_minus(method.find(metric)), fmt::format("{:.2f}", method.rank),
-                    p_text(method.t_p), p_text(method.wilcoxon_p), fmt::format("{:.2f}", method.train_seconds),
-                    fmt::format("{:.3f}", method.predict_seconds),
+    rows.push_back({method.candidate.method, plus_minus(method.find(metric)),
+                    fmt::format("{:.2f}", method.rank), p_text(method.t_p), p_text(method.wilcoxon_p),
+                    fmt::format("{:.2f}", method.train_seconds), fmt::format("{:.3f}", method.predict_seconds),
                     fmt::format("{:.0f}/{:.0f}", method.kernels_used, method.kernels),
                     format_bytes(method.memory_bytes), chosen_text(method.chosen)});
   }

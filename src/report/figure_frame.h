@@ -12,8 +12,8 @@ namespace kloom::report {
 struct FigureText {
   std::string id;
   std::string title;
-  std::string says;      // what is drawn, in a sentence
-  std::string source;    // JSON pointer into the embedded report
+  std::string says;    // what is drawn, in a sentence
+  std::string source;  // JSON pointer into the embedded report
 };
 
 [[nodiscard]] std::string framed(const FigureText& text, const Svg& svg, const std::string& legend = "");

@@ -93,14 +93,16 @@ std::string metric_figure(const Json& report) {
     const double deviation = metric_of(methods[m], metric, "deviation");
     if (std::isfinite(deviation)) {
       svg.line(x(mean - deviation), y, x(mean + deviation), y, "bar");
-      for (const double end : {mean - deviation, mean + deviation}) svg.line(x(end), y - 5.0, x(end), y + 5.0, "bar");
+      for (const double end : {mean - deviation, mean + deviation})
+        svg.line(x(end), y - 5.0, x(end), y + 5.0, "bar");
     }
     svg.circle(x(mean), y, 5.0, "mean", fmt::format("{}: mean {}", name, short_number(mean)));
   }
-  return framed({"figure-metric", "How good: " + metric,
-                 "Dots are held-out parts, the filled circle is their mean, the bar one standard deviation to each side.",
-                 "/methods/*/outcomes/*/values"},
-                svg);
+  return framed(
+      {"figure-metric", "How good: " + metric,
+       "Dots are held-out parts, the filled circle is their mean, the bar one standard deviation to each side.",
+       "/methods/*/outcomes/*/values"},
+      svg);
 }
 
 std::string time_figure(const Json& report) {
@@ -123,8 +125,8 @@ std::string time_figure(const Json& report) {
   constexpr double kHeight = 290.0;
   constexpr double kBottom = 245.0;
   Svg svg(kHeight);
-  const Axis x{std::pow(10.0, std::floor(std::log10(time.low))), std::pow(10.0, std::ceil(std::log10(time.high * 1.01))),
-               52.0, kRight - 12.0, true};
+  const Axis x{std::pow(10.0, std::floor(std::log10(time.low))),
+               std::pow(10.0, std::ceil(std::log10(time.high * 1.01))), 52.0, kRight - 12.0, true};
   const Axis y{value.low, value.high, kBottom, 26.0};
   svg.x_axis(x, 26.0, kBottom, "training time in seconds, with the choice of options");
   svg.y_axis(y, 52.0, kRight - 12.0, metric);
@@ -148,10 +150,11 @@ std::string time_figure(const Json& report) {
                fmt::format("{}: {} s, {}", point.name, short_number(point.seconds), short_number(point.value)));
     svg.text(beside, point.label, point.name, left ? "end" : "start");
   }
-  return framed({"figure-time", "How fast",
-                 "Up is better where more of the metric is better; left is faster. One thread, mean over the splits.",
-                 "/methods/*/seconds"},
-                svg);
+  return framed(
+      {"figure-time", "How fast",
+       "Up is better where more of the metric is better; left is faster. One thread, mean over the splits.",
+       "/methods/*/seconds"},
+      svg);
 }
 
 std::string confusion_figure(const Json& report) {
@@ -186,10 +189,11 @@ std::string confusion_figure(const Json& report) {
                  "strong");
     }
   }
-  return framed({"figure-confusion", "Where it errs: " + methods.front().at("method").get<std::string>(),
-                 "Rows are true classes, columns predicted ones; every held-out sample of the first repeat once.",
-                 "/methods/0/confusion"},
-                svg);
+  return framed(
+      {"figure-confusion", "Where it errs: " + methods.front().at("method").get<std::string>(),
+       "Rows are true classes, columns predicted ones; every held-out sample of the first repeat once.",
+       "/methods/0/confusion"},
+      svg);
 }
 
 std::string roc_figure(const Json& report) {
@@ -216,8 +220,9 @@ std::string roc_figure(const Json& report) {
       draw(curve, (binary ? methods[m].at("method") : curve.at("class")).get<std::string>());
   }
   if (drawn == 0) return "";
-  const std::string says = binary ? "One curve per method, all held-out samples of the first repeat; area beside the name."
-                                  : "Each class against the rest, best method; area beside the name.";
+  const std::string says =
+      binary ? "One curve per method, all held-out samples of the first repeat; area beside the name."
+             : "Each class against the rest, best method; area beside the name.";
   return framed({"figure-roc", "Receiver operating characteristic", says, "/methods/*/roc"}, svg, legend);
 }
 
@@ -230,7 +235,8 @@ std::string reliability_figure(const Json& report) {
     Svg svg(330.0);
     const Axis x{0.0, 1.0, 46.0, 330.0};
     const Axis y{0.0, 1.0, 286.0, 22.0};
-    svg.x_axis(x, 22.0, 286.0, binary ? "predicted probability of the positive class" : "probability of the predicted class");
+    svg.x_axis(x, 22.0, 286.0,
+               binary ? "predicted probability of the positive class" : "probability of the predicted class");
     svg.y_axis(y, 46.0, 330.0, "how often it came true");
     svg.line(x(0.0), y(0.0), x(1.0), y(1.0), "diagonal");
     double most = 1.0;
@@ -250,10 +256,11 @@ std::string reliability_figure(const Json& report) {
                              bin.at("probability").get<double>(), bin.at("frequency").get<double>()));
       ++k;
     }
-    return framed({"figure-reliability", "Are its probabilities right? " + methods[m].at("method").get<std::string>(),
-                   "On the dotted line a probability means what it says; circles grow with the number of samples.",
-                   fmt::format("/methods/{}/reliability", m)},
-                  svg);
+    return framed(
+        {"figure-reliability", "Are its probabilities right? " + methods[m].at("method").get<std::string>(),
+         "On the dotted line a probability means what it says; circles grow with the number of samples.",
+         fmt::format("/methods/{}/reliability", m)},
+        svg);
   }
   return "";
 }

@@ -44,7 +44,8 @@ std::vector<Kernel> kernels_of(const Json& report) {
 }
 
 // Sums of |weight| by a name, largest first.
-std::vector<std::pair<std::string, double>> sums_by(const std::vector<Kernel>& kernels, std::string Kernel::*name) {
+std::vector<std::pair<std::string, double>> sums_by(const std::vector<Kernel>& kernels,
+                                                    std::string Kernel::*name) {
   std::map<std::string, double> sums;
   for (const Kernel& kernel : kernels) sums[kernel.*name] += std::abs(kernel.weight);
   std::vector<std::pair<std::string, double>> sorted(sums.begin(), sums.end());
@@ -71,7 +72,8 @@ std::string heat_map(const Json& values, const FigureText& text) {
   const std::size_t shown = (rows + stride - 1) / stride;
   double most = 0.0;
   for (const Json& row : values) {
-    for (const Json& value : row) most = std::max(most, value.is_number() ? std::abs(value.get<double>()) : 0.0);
+    for (const Json& value : row)
+      most = std::max(most, value.is_number() ? std::abs(value.get<double>()) : 0.0);
   }
   const double width = (kRight - 46.0) / static_cast<double>(cols);
   const double height = std::clamp(280.0 / static_cast<double>(shown), 2.0, 14.0);
@@ -134,8 +136,8 @@ std::string weights_figure(const Json& report) {
     legend += legend_entry(g, groups[g].first);
   const bool deviations = std::isfinite(kernels.front().deviation);
   return framed({"figure-weights", fmt::format("Kernels by weight: {}", method_of(report)),
-                 fmt::format("The {} largest of {} weights in the model of all samples{}{}.", shown, kernels.size(),
-                             deviations ? ", lines are one posterior deviation" : "",
+                 fmt::format("The {} largest of {} weights in the model of all samples{}{}.", shown,
+                             kernels.size(), deviations ? ", lines are one posterior deviation" : "",
                              groups.size() > 1 ? "; colour by what the kernel looks at" : ""),
                  "/model/kernels"},
                 svg, legend);
@@ -163,7 +165,8 @@ std::string groups_figure(const Json& report) {
     for (std::size_t f = 0; f < functions.size(); ++f) {
       double sum = 0.0;
       for (const Kernel& kernel : kernels) {
-        if (kernel.group == groups[g].first && kernel.function == functions[f].first) sum += std::abs(kernel.weight);
+        if (kernel.group == groups[g].first && kernel.function == functions[f].first)
+          sum += std::abs(kernel.weight);
       }
       svg.rect(x(done / total), y + 4.0, x((done + sum) / total) - x(done / total), 14.0, "fill-" + colour(f));
       done += sum;
@@ -172,12 +175,13 @@ std::string groups_figure(const Json& report) {
   std::string legend;
   for (std::size_t f = 0; f < functions.size(); ++f)
     legend += legend_entry(f, functions[f].first.empty() ? "given" : functions[f].first);
-  return framed({"figure-groups", "What the model looks at",
-                 fmt::format("Weights by {} and kind of kernel{}.",
-                             report.at("data").at("views").empty() ? "features" : "view",
-                             all > groups.size() ? fmt::format("; the largest {} of {}", groups.size(), all) : ""),
-                 "/model/kernels"},
-                svg, legend);
+  return framed(
+      {"figure-groups", "What the model looks at",
+       fmt::format("Weights by {} and kind of kernel{}.",
+                   report.at("data").at("views").empty() ? "features" : "view",
+                   all > groups.size() ? fmt::format("; the largest {} of {}", groups.size(), all) : ""),
+       "/model/kernels"},
+      svg, legend);
 }
 
 std::string convergence_figure(const Json& report) {
@@ -199,7 +203,8 @@ std::string convergence_figure(const Json& report) {
   const Axis x{points.front().first, points.back().first, 62.0, kRight - 12.0};
   const Axis y{low, high > low ? high : low + 1.0, 196.0, 24.0};
   const Json& inside = report.at("model").at("report");
-  svg.x_axis(x, 24.0, 196.0, "iteration").y_axis(y, 62.0, kRight - 12.0, inside.at("objective_name").get<std::string>());
+  svg.x_axis(x, 24.0, 196.0, "iteration")
+      .y_axis(y, 62.0, kRight - 12.0, inside.at("objective_name").get<std::string>());
   for (auto& [iteration, objective] : points) {
     iteration = x(iteration);
     objective = y(objective);
@@ -245,15 +250,17 @@ std::string embedding_figure(const Json& report) {
 std::string switches_figure(const Json& report) {
   const Json* values = matrix_in(report, "switches");
   if (values == nullptr) return "";
-  return heat_map(*values, {"figure-switches", "Kernels that each sample uses",
-                            "A filled cell is a kernel that is switched on for a sample.", "/model/report/switches"});
+  return heat_map(*values,
+                  {"figure-switches", "Kernels that each sample uses",
+                   "A filled cell is a kernel that is switched on for a sample.", "/model/report/switches"});
 }
 
 std::string gating_figure(const Json& report) {
   const Json* values = matrix_in(report, "gating");
   if (values == nullptr) return "";
-  return heat_map(*values, {"figure-gating", "Weight of each kernel, sample by sample",
-                            "Darker cells are larger weights of a kernel at a sample.", "/model/report/gating"});
+  return heat_map(*values,
+                  {"figure-gating", "Weight of each kernel, sample by sample",
+                   "Darker cells are larger weights of a kernel at a sample.", "/model/report/gating"});
 }
 
 }  // namespace kloom::report

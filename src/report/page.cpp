@@ -51,7 +51,8 @@ const Json* find_metric(const Json& method, const std::string& name) {
 std::string plus_minus_cell(const Json* metric) {
   if (metric == nullptr || !metric->at("mean").is_number()) return cell(nullptr, "–");
   std::string text = fmt::format("{:.4f}", metric->at("mean").get<double>());
-  if (metric->at("deviation").is_number()) text += fmt::format(" ± {:.4f}", metric->at("deviation").get<double>());
+  if (metric->at("deviation").is_number())
+    text += fmt::format(" ± {:.4f}", metric->at("deviation").get<double>());
   return cell(metric->at("mean"), text);
 }
 
@@ -66,10 +67,11 @@ std::string words_of(const Json& pairs) {
 
 std::string method_table(const Json& report) {
   const auto metric = report.at("metric").get<std::string>();
-  std::string text = "<div class='table' tabindex='0' role='region' aria-label='Results by method'><table class='sortable'>" +
-                     heads({"method", metric, "rank", "p (t-test)", "p (Wilcoxon)", "training s", "prediction s",
-                            "kernels in use", "memory", "most chosen"}) +
-                     "<tbody>";
+  std::string text =
+      "<div class='table' tabindex='0' role='region' aria-label='Results by method'><table class='sortable'>" +
+      heads({"method", metric, "rank", "p (t-test)", "p (Wilcoxon)", "training s", "prediction s",
+             "kernels in use", "memory", "most chosen"}) +
+      "<tbody>";
   for (std::size_t m = 0; m < report.at("methods").size(); ++m) {
     const Json& method = report.at("methods")[m];
     const auto bytes = method.at("memory_bytes").get<std::size_t>();
@@ -77,9 +79,11 @@ std::string method_table(const Json& report) {
                         escaped(method.at("method").get<std::string>())) +
             plus_minus_cell(find_metric(method, metric)) + number_cell(method.at("rank"), 2) +
             p_cell(method.at("t_test").at("p")) + p_cell(method.at("wilcoxon").at("p")) +
-            number_cell(method.at("seconds").at("training"), 2) + number_cell(method.at("seconds").at("prediction"), 3) +
-            cell(method.at("kernels_used"), fmt::format("{} of {}", short_number(method.at("kernels_used").get<double>()),
-                                                        short_number(method.at("kernels").get<double>()))) +
+            number_cell(method.at("seconds").at("training"), 2) +
+            number_cell(method.at("seconds").at("prediction"), 3) +
+            cell(method.at("kernels_used"),
+                 fmt::format("{} of {}", short_number(method.at("kernels_used").get<double>()),
+                             short_number(method.at("kernels").get<double>()))) +
             cell(method.at("memory_bytes"), format_bytes(bytes)) +
             fmt::format("<td>{}</td></tr>", escaped(words_of(method.at("chosen"))));
   }
@@ -90,7 +94,8 @@ std::string method_table(const Json& report) {
 std::string metric_table(const Json& report) {
   const Json& methods = report.at("methods");
   std::vector<std::string> names;
-  for (const Json& metric : methods.front().at("metrics")) names.push_back(metric.at("name").get<std::string>());
+  for (const Json& metric : methods.front().at("metrics"))
+    names.push_back(metric.at("name").get<std::string>());
   std::vector<std::string> columns{"method"};
   columns.insert(columns.end(), names.begin(), names.end());
   std::string text =
@@ -126,7 +131,8 @@ std::string plural(const Json& count, const std::string& noun) {
 std::string seconds_text(const Json& value) {
   if (!value.is_number() || value.get<double>() <= 0.0) return "";
   const double seconds = value.get<double>();
-  return seconds < 100.0 ? fmt::format("{} s", short_number(seconds)) : fmt::format("{:.1f} min", seconds / 60.0);
+  return seconds < 100.0 ? fmt::format("{} s", short_number(seconds))
+                         : fmt::format("{:.1f} min", seconds / 60.0);
 }
 
 std::string facts_list(const Json& report) {
@@ -135,7 +141,8 @@ std::string facts_list(const Json& report) {
   if (data.at("features").get<long>() > 0) text += fact("features", data.at("features").dump());
   if (!data.at("views").empty()) text += fact("views", fmt::format("{}", data.at("views").size()));
   if (!data.at("classes").empty()) text += fact("classes", fmt::format("{}", data.at("classes").size()));
-  if (report.contains("model")) text += fact("kernels", fmt::format("{}", report.at("model").at("kernels").size()));
+  if (report.contains("model"))
+    text += fact("kernels", fmt::format("{}", report.at("model").at("kernels").size()));
   if (report.contains("splits")) text += fact("held-out parts", report.at("complete_splits").dump());
   if (report.contains("budget_seconds") && !seconds_text(report.at("budget_seconds")).empty()) {
     text += fact("time, of budget",
@@ -168,7 +175,8 @@ std::string title_of(const Json& report) {
 
 std::string header(const Json& report) {
   const Json& data = report.at("data");
-  std::string lead = fmt::format("{}: {}", data.at("source").get<std::string>(), plural(data.at("samples"), "sample"));
+  std::string lead =
+      fmt::format("{}: {}", data.at("source").get<std::string>(), plural(data.at("samples"), "sample"));
   if (data.at("features").get<long>() > 0) lead += ", " + plural(data.at("features"), "feature");
   lead += ". " + class_sentence(data);
   return fmt::format("<header><p class='brand'>kloom {}</p><h1>{}</h1><p class='lead'>{}</p></header>\n",
@@ -181,7 +189,8 @@ std::string answer(const Json& report) {
       fmt::format("<section class='answer' aria-label='Recommendation'><h2>{}</h2><p>{}</p></section>\n",
                   escaped(report.at("recommended").get<std::string>()),
                   escaped(report.at("recommendation").get<std::string>()));
-  for (const Json& note : report.at("notes")) text += fmt::format("<p>{}</p>", escaped(note.get<std::string>()));
+  for (const Json& note : report.at("notes"))
+    text += fmt::format("<p>{}</p>", escaped(note.get<std::string>()));
   return text;
 }
 
@@ -190,17 +199,19 @@ std::string results(const Json& report) {
   std::string text = "<h2>Results</h2>\n" + method_table(report);
   if (report.at("methods").size() > 1) {
     text +=
-        "<p class='lead'>Mean ± standard deviation over the held-out parts. p: two-sided tests against the first method on "
-        "the same parts, the t-test corrected for overlapping training parts; not adjusted for the number of methods. "
+        "<p class='lead'>Mean ± standard deviation over the held-out parts. p: two-sided tests against the "
+        "first method on "
+        "the same parts, the t-test corrected for overlapping training parts; not adjusted for the number of "
+        "methods. "
         "Times are of one thread.</p>";
   }
   return text;
 }
 
 std::string figures(const Json& json) {
-  const std::string methods = report::metric_figure(json) + report::time_figure(json) + report::roc_figure(json) +
-                              report::reliability_figure(json) + report::confusion_figure(json) +
-                              report::residual_figure(json);
+  const std::string methods = report::metric_figure(json) + report::time_figure(json) +
+                              report::roc_figure(json) + report::reliability_figure(json) +
+                              report::confusion_figure(json) + report::residual_figure(json);
   const std::string model = report::weights_figure(json) + report::groups_figure(json) +
                             report::convergence_figure(json) + report::embedding_figure(json) +
                             report::switches_figure(json) + report::gating_figure(json);
@@ -242,13 +253,15 @@ std::string how(const Json& report) {
   item("Kernels: " + data.at("kernels").get<std::string>());
   if (report.contains("splits")) {
     item(
-        "Standardisation, widths, normalisation, choice of options and training saw the training part of each split "
+        "Standardisation, widths, normalisation, choice of options and training saw the training part of each "
+        "split "
         "only; the held-out part was only predicted.");
   }
   for (const Json& method : report.at("methods")) {
     if (!method.at("grid").empty())
-      item(fmt::format("{}: chosen from {} by {} folds of the training part", method.at("method").get<std::string>(),
-                       words_of(method.at("grid")), report.at("inner_folds").get<long>()));
+      item(fmt::format("{}: chosen from {} by {} folds of the training part",
+                       method.at("method").get<std::string>(), words_of(method.at("grid")),
+                       report.at("inner_folds").get<long>()));
   }
   item(fmt::format("kloom {} on {}, {} threads, seed {}", report.at("version").get<std::string>(),
                    report.at("machine").at("processor").get<std::string>(), report.at("threads").dump(),
@@ -276,13 +289,17 @@ std::string embedded(const Json& report) {
 
 std::string page_of(const Json& report) {
   std::string text = fmt::format(
-      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width, "
-      "initial-scale=1'><meta name='color-scheme' content='light dark'><link rel='icon' href='data:,'><title>{}</title>"
+      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
+      "content='width=device-width, "
+      "initial-scale=1'><meta name='color-scheme' content='light dark'><link rel='icon' "
+      "href='data:,'><title>{}</title>"
       "<style>{}</style></head>\n<body>\n",
       escaped(title_of(report)), report::kStyle);
   text += header(report) + "<main>\n" + answer(report) + facts_list(report) + results(report) + figures(report);
-  if (!report.at("methods").empty()) text += "<h2>All metrics</h2>" + metric_table(report) + left_out_list(report);
-  text += certificate(report) + how(report) + "</main>\n<footer>Made by kloom. Nothing on this page leaves your machine.</footer>\n";
+  if (!report.at("methods").empty())
+    text += "<h2>All metrics</h2>" + metric_table(report) + left_out_list(report);
+  text += certificate(report) + how(report) +
+          "</main>\n<footer>Made by kloom. Nothing on this page leaves your machine.</footer>\n";
   text += "<script type='application/json' id='report-data'>" + embedded(report) + "</script>\n";
   return text + "<script>" + report::kScript + "</script>\n</body></html>\n";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The style sheet and the script of the report. Colours keep a contrast of 4.5 to 1 against their ground for text and
-// 3 to 1 for marks, in light and in dark.
+// The style sheet and the script of the report. Colours keep a contrast of 4.5 to 1 against their ground for
+// text and 3 to 1 for marks, in light and in dark.
 #pragma once
 
 namespace kloom::report {

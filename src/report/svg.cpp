@@ -72,7 +72,8 @@ std::vector<double> ticks(double low, double high, int count) {
     }
   }
   std::vector<double> marks;
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1.0) marks.push_back(k * step);
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1.0)
+    marks.push_back(k * step);
   return marks;
 }
 
@@ -92,7 +93,8 @@ std::vector<double> Axis::marks(int count) const {
 }
 
 Svg& Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
-  body_ += fmt::format("<line x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}' class='{}'/>", x1, y1, x2, y2, classes);
+  body_ += fmt::format("<line x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}' class='{}'/>", x1, y1, x2, y2,
+                       classes);
   return *this;
 }
 

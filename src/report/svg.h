@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Just enough SVG for the figures of the report: text in a coordinate system 400 wide, colours by CSS class, so that
-// light, dark and print are the style sheet's business.
+// Just enough SVG for the figures of the report: text in a coordinate system 400 wide, colours by CSS class, so
+// that light, dark and print are the style sheet's business.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ namespace kloom::report {
 
 // From data to a coordinate of the figure.
 struct Axis {
-  double low = 0.0, high = 1.0;     // data
-  double start = 0.0, end = 1.0;    // figure
+  double low = 0.0, high = 1.0;   // data
+  double start = 0.0, end = 1.0;  // figure
   bool logarithmic = false;
   [[nodiscard]] double operator()(double value) const;
   [[nodiscard]] std::vector<double> marks(int count) const;

@@ -112,9 +112,8 @@ std::vector<OptionValues> grid_points(const OptionGrid& grid) {
 }
 
 bool walks_grid(const Learner& learner, const OptionGrid& grid, const std::string& metric, Task task) {
-  return metric == default_metric(task) && std::ranges::all_of(grid, [&](const auto& axis) {
-           return has_option(learner, axis.first + "_grid");
-         });
+  return metric == default_metric(task) &&
+         std::ranges::all_of(grid, [&](const auto& axis) { return has_option(learner, axis.first + "_grid"); });
 }
 
 Choice choose(const Problem& problem, const std::vector<Index>& train, const Candidate& candidate,
@@ -138,8 +137,8 @@ Choice choose(const Problem& problem, const std::vector<Index>& train, const Can
     if (!best || (larger ? means[k] > means[*best] : means[k] < means[*best])) best = k;
   }
   if (!best) {
-    throw InvalidArgument(
-        fmt::format("{} gives no {} to choose from its grid by; name another metric", candidate.method, request.metric));
+    throw InvalidArgument(fmt::format("{} gives no {} to choose from its grid by; name another metric",
+                                      candidate.method, request.metric));
   }
   return {with(candidate.options, points[*best]), false};
 }

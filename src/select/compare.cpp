@@ -18,8 +18,8 @@
 namespace kloom {
 namespace {
 
-constexpr double kLevel = 0.05;   // below which a difference counts as real
-constexpr double kFaster = 3.0;   // worth a word
+constexpr double kLevel = 0.05;  // below which a difference counts as real
+constexpr double kFaster = 3.0;  // worth a word
 
 // "97.4 % ± 1.2" for rates, "0.213 ± 0.04" for the rest.
 std::string value_text(const MethodSummary& method, const std::string& metric) {
@@ -28,8 +28,9 @@ std::string value_text(const MethodSummary& method, const std::string& metric) {
   const bool rate = larger_is_better(metric) && metric != "R²" && metric != "MCC";
   const double scale = rate ? 100.0 : 1.0;
   std::string text = rate ? fmt::format("{:.1f} %", scale * value->mean) : fmt::format("{:.4g}", value->mean);
-  if (!std::isnan(value->deviation)) text += rate ? fmt::format(" ± {:.1f}", scale * value->deviation)
-                                                  : fmt::format(" ± {:.2g}", value->deviation);
+  if (!std::isnan(value->deviation))
+    text +=
+        rate ? fmt::format(" ± {:.1f}", scale * value->deviation) : fmt::format(" ± {:.2g}", value->deviation);
   return text;
 }
 
@@ -52,7 +53,8 @@ std::string others_text(const Comparison& comparison) {
     (method.t_p < kLevel ? worse : equal).push_back(method.candidate.method);
   }
   std::string text;
-  if (comparison.complete_splits < 2) return " One split cannot tell luck from skill: ask for more folds or repeats.";
+  if (comparison.complete_splits < 2)
+    return " One split cannot tell luck from skill: ask for more folds or repeats.";
   if (!worse.empty()) {
     text += fmt::format(" {} {} worse by more than chance explains (corrected t-test, p < {}).", joined(worse),
                         worse.size() == 1 ? "is" : "are", kLevel);
@@ -71,9 +73,9 @@ std::string faster_text(const Comparison& comparison) {
     if (fastest == nullptr || total_seconds(method) < total_seconds(*fastest)) fastest = &method;
   }
   if (fastest == nullptr) return "";
-  return fmt::format(" If time matters, {} is {:.0f} times faster with {} (p = {:.2f}).", fastest->candidate.method,
-                     total_seconds(best) / total_seconds(*fastest), value_text(*fastest, comparison.request.metric),
-                     fastest->t_p);
+  return fmt::format(" If time matters, {} is {:.0f} times faster with {} (p = {:.2f}).",
+                     fastest->candidate.method, total_seconds(best) / total_seconds(*fastest),
+                     value_text(*fastest, comparison.request.metric), fastest->t_p);
 }
 
 // Did learning the weights pay?
@@ -93,10 +95,10 @@ std::string baseline_text(const Comparison& comparison) {
 
 std::string recommendation_of(const Comparison& comparison) {
   const MethodSummary& best = comparison.methods.front();
-  std::string text = fmt::format("Use {}: over {} held-out part{} it has the best {}, {}",
-                                 best.candidate.method, comparison.complete_splits,
-                                 comparison.complete_splits == 1 ? "" : "s", comparison.request.metric,
-                                 value_text(best, comparison.request.metric));
+  std::string text =
+      fmt::format("Use {}: over {} held-out part{} it has the best {}, {}", best.candidate.method,
+                  comparison.complete_splits, comparison.complete_splits == 1 ? "" : "s",
+                  comparison.request.metric, value_text(best, comparison.request.metric));
   if (best.kernels > 0.0)
     text += fmt::format(", with {:.0f} of {:.0f} kernels in use", best.kernels_used, best.kernels);
   text += "." + others_text(comparison) + faster_text(comparison) + baseline_text(comparison);
@@ -123,11 +125,13 @@ std::string comparison_settings(const ComparisonRequest& request, const Context&
   plain.splits.clear();
   const SplitRequest& splits = request.splits;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", select::settings_text(plain, context),
-                     fmt::join(request.methods, ","), static_cast<int>(splits.kind), splits.folds, splits.repeats,
-                     splits.test_share, fmt::join(splits.groups, ","), fmt::join(splits.given, ","), request.seconds);
+                     fmt::join(request.methods, ","), static_cast<int>(splits.kind), splits.folds,
+                     splits.repeats, splits.test_share, fmt::join(splits.groups, ","),
+                     fmt::join(splits.given, ","), request.seconds);
 }
 
-void add_final_fit(const Dataset& data, const Targets& targets, Comparison& comparison, const Context& context) {
+void add_final_fit(const Dataset& data, const Targets& targets, Comparison& comparison,
+                   const Context& context) {
   try {
     comparison.final_fit = fit_on_all(data, targets, comparison.request, comparison.methods.front(), context);
   } catch (const Interrupted&) {
@@ -157,7 +161,8 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   const auto start = std::chrono::steady_clock::now();
   ComparisonRequest own = request;
   if (own.validation.metric.empty()) own.validation.metric = default_metric(targets.task);
-  if (!(own.seconds > 0.0)) throw InvalidArgument(fmt::format("the time budget must be positive, got {}", own.seconds));
+  if (!(own.seconds > 0.0))
+    throw InvalidArgument(fmt::format("the time budget must be positive, got {}", own.seconds));
   select::Journal journal(own.validation.journal,
                           select::fingerprint_of(data, targets, comparison_settings(own, context)));
   if (journal.plan().empty()) journal.write_plan(to_json(select::make_plan(data, targets, own, context)));

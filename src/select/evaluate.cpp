@@ -59,7 +59,8 @@ void add_rates(const Targets& targets, Evaluation& evaluation) {
   values.emplace_back("accuracy", right);
   values.emplace_back("balanced accuracy", select::balanced_accuracy(confusion));
   values.emplace_back("F1 macro", mean.f1);
-  values.emplace_back("F1 micro", right);  // one label per sample: every miss is one false positive and one negative
+  values.emplace_back("F1 micro",
+                      right);  // one label per sample: every miss is one false positive and one negative
   values.emplace_back("precision", rates.precision);
   values.emplace_back("recall", rates.recall);
   values.emplace_back("specificity", rates.specificity);
@@ -104,7 +105,8 @@ void add_ranking(const Predictions& predictions, const Targets& targets, const s
   double area = 0.0;
   for (Index c = 0; c < classes; ++c) {
     const auto curve = curve_of(scores, c, targets, rows, static_cast<int>(c));
-    if (curve.empty()) return;  // a class that does not occur has no curve, and a mean without it is another number
+    if (curve.empty())
+      return;  // a class that does not occur has no curve, and a mean without it is another number
     area += select::area_under(curve) / static_cast<double>(classes);
   }
   evaluation.values.emplace_back("AUC", area);
@@ -181,8 +183,8 @@ Residuals residuals_of(std::span<const double> predicted, std::span<const double
   return result;
 }
 
-// How well the standard deviations describe the misses: density of the true values under normal distributions, and how
-// often they lie in the interval that should hold 95 % of them.
+// How well the standard deviations describe the misses: density of the true values under normal distributions,
+// and how often they lie in the interval that should hold 95 % of them.
 void add_uncertainty(const Predictions& predictions, const Matrix& truth, Evaluation& evaluation) {
   constexpr double kNormal95 = 1.959963984540054;
   const Matrix& deviation = predictions.deviation;

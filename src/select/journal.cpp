@@ -97,7 +97,8 @@ Outcome outcome_from(const Json& json) {
   outcome.predictions.deviation = matrix_from(json.at("deviation"));
   outcome.chosen = json.at("chosen").get<OptionValues>();
   const int status = json.at("status").get<int>();
-  if (status < 0 || status > static_cast<int>(Status::numerical_trouble)) throw InvalidArgument("an unknown status");
+  if (status < 0 || status > static_cast<int>(Status::numerical_trouble))
+    throw InvalidArgument("an unknown status");
   outcome.status = static_cast<Status>(status);
   outcome.kernel_seconds = json.at("seconds").at(0).get<double>();
   outcome.train_seconds = json.at("seconds").at(1).get<double>();
@@ -149,7 +150,8 @@ void Journal::read(const std::string& fingerprint) {
   if (!file) throw FileError(fmt::format("{}: cannot be read", path_));
   const std::string all = text.str();
   const std::size_t whole = all.rfind('\n') + 1;
-  if (whole == 0) throw InvalidArgument(fmt::format("{}: not a journal of finished work; name another file", path_));
+  if (whole == 0)
+    throw InvalidArgument(fmt::format("{}: not a journal of finished work; name another file", path_));
   std::istringstream lines(all.substr(0, whole));
   std::string line;
   for (Index count = 1; std::getline(lines, line); ++count) {
@@ -158,9 +160,10 @@ void Journal::read(const std::string& fingerprint) {
       if (count == 1) {
         if (json.at("kloom_journal") != 1) throw InvalidArgument("another version");
         if (json.at("fingerprint") != fingerprint) {
-          throw InvalidArgument(fmt::format(
-              "{}: holds the results of another run (other data, kernels or options); remove it or name another file",
-              path_));
+          throw InvalidArgument(
+              fmt::format("{}: holds the results of another run (other data, kernels or options); remove it or "
+                          "name another file",
+                          path_));
         }
       } else if (json.contains("plan")) {
         plan_ = json.at("plan").get<std::string>();
@@ -170,9 +173,10 @@ void Journal::read(const std::string& fingerprint) {
     } catch (const InvalidArgument&) {
       throw;
     } catch (const std::exception& error) {
-      throw InvalidArgument(fmt::format("{}, line {}: not a line of a journal of finished work; remove the file or "
-                                        "name another ({})",
-                                        path_, count, error.what()));
+      throw InvalidArgument(
+          fmt::format("{}, line {}: not a line of a journal of finished work; remove the file or "
+                      "name another ({})",
+                      path_, count, error.what()));
     }
   }
   // What a crash cut off goes, so that the next line starts on a line of its own.

@@ -15,11 +15,11 @@ namespace kloom::select {
 
 class Journal {
  public:
-  // Without a path nothing is kept. Throws InvalidArgument if the file belongs to another request or is no journal,
-  // FileError if it cannot be read or written.
+  // Without a path nothing is kept. Throws InvalidArgument if the file belongs to another request or is no
+  // journal, FileError if it cannot be read or written.
   Journal(const std::string& path, const std::string& fingerprint);
 
-  [[nodiscard]] const std::string& plan() const { return plan_; }   // JSON text; empty: none was written
+  [[nodiscard]] const std::string& plan() const { return plan_; }  // JSON text; empty: none was written
   [[nodiscard]] const std::vector<Outcome>& outcomes() const { return outcomes_; }
   void write_plan(const std::string& json);
   void write(const Outcome& outcome);
@@ -35,6 +35,7 @@ class Journal {
 };
 
 // A name for everything that decides the outcomes: data, targets, kernels, and `settings` in words.
-[[nodiscard]] std::string fingerprint_of(const Dataset& data, const Targets& targets, const std::string& settings);
+[[nodiscard]] std::string fingerprint_of(const Dataset& data, const Targets& targets,
+                                         const std::string& settings);
 
 }  // namespace kloom::select

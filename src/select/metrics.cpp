@@ -248,8 +248,8 @@ bool larger_is_better(std::string_view metric) {
     names.emplace_back(one.name);
     list += (list.empty() ? "" : ", ") + std::string(one.name);
   }
-  throw InvalidArgument(fmt::format("there is no metric '{}'{}; the metrics are {}", metric,
-                                    did_you_mean(metric, names), list));
+  throw InvalidArgument(
+      fmt::format("there is no metric '{}'{}; the metrics are {}", metric, did_you_mean(metric, names), list));
 }
 
 }  // namespace kloom

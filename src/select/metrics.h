@@ -27,11 +27,12 @@ struct ClassRates {
 [[nodiscard]] double accuracy(const Confusion& confusion);
 // Mean recall of the classes that occur as truth.
 [[nodiscard]] double balanced_accuracy(const Confusion& confusion);
-// Correlation of truth and prediction for any number of classes [Gorodkin2004]; 0 where one of the two is constant.
+// Correlation of truth and prediction for any number of classes [Gorodkin2004]; 0 where one of the two is
+// constant.
 [[nodiscard]] double matthews_correlation(const Confusion& confusion);
 
 struct RocPoint {
-  double false_positive = 0.0;   // rate
+  double false_positive = 0.0;  // rate
   double true_positive = 0.0;
 };
 // From (0, 0) to (1, 1), a point per distinct score; empty unless both classes occur. positive[i] is 0 or 1.

@@ -50,8 +50,8 @@ double exact_tail(std::size_t n, double w) {
       chance[sum] = 0.5 * (chance[sum] + (sum >= rank ? chance[sum - rank] : 0.0));
   }
   const auto end = static_cast<std::size_t>(w) + 1;
-  return std::accumulate(chance.begin(), chance.begin() + static_cast<std::ptrdiff_t>(std::min(end, chance.size())),
-                         0.0);
+  return std::accumulate(chance.begin(),
+                         chance.begin() + static_cast<std::ptrdiff_t>(std::min(end, chance.size())), 0.0);
 }
 
 }  // namespace
@@ -75,12 +75,14 @@ TestResult wilcoxon_test(std::span<const double> differences) {
   const Ranks ranks = signed_ranks(differences);
   if (ranks.count == 0) return {};
   const double w = std::min(ranks.positive, ranks.negative);
-  if (ranks.count <= kExact && ranks.tie_term == 0.0) return {w, std::min(1.0, 2.0 * exact_tail(ranks.count, w))};
+  if (ranks.count <= kExact && ranks.tie_term == 0.0)
+    return {w, std::min(1.0, 2.0 * exact_tail(ranks.count, w))};
   const auto n = static_cast<double>(ranks.count);
   const double mean = n * (n + 1.0) / 4.0;
   const double variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ranks.tie_term / 48.0;
   const double z = (w - mean) / std::sqrt(variance);
-  return {w, std::min(1.0, 2.0 * boost::math::cdf(boost::math::complement(boost::math::normal(), std::abs(z))))};
+  return {w,
+          std::min(1.0, 2.0 * boost::math::cdf(boost::math::complement(boost::math::normal(), std::abs(z))))};
 }
 
 }  // namespace kloom::select

@@ -9,7 +9,7 @@ namespace kloom::select {
 
 struct TestResult {
   double statistic = 0.0;
-  double p = 1.0;   // 1 where the differences are all 0
+  double p = 1.0;  // 1 where the differences are all 0
 };
 
 // Student's test with the variance of overlapping training parts corrected [NadeauBengio2003]:
@@ -17,8 +17,8 @@ struct TestResult {
 // With fewer than two differences nothing can be said: p = 1.
 [[nodiscard]] TestResult corrected_t_test(std::span<const double> differences, double test_per_train);
 
-// Wilcoxon's signed ranks; zeros are left out. Exact up to 50 differences without ties, else the normal approximation
-// with the variance corrected for ties. The statistic is the smaller sum of ranks.
+// Wilcoxon's signed ranks; zeros are left out. Exact up to 50 differences without ties, else the normal
+// approximation with the variance corrected for ties. The statistic is the smaller sum of ranks.
 [[nodiscard]] TestResult wilcoxon_test(std::span<const double> differences);
 
 }  // namespace kloom::select

@@ -73,7 +73,8 @@ Index outputs_of(const Targets& targets) {
 std::vector<Index> labelled(const Targets& targets, const std::vector<Index>& rows) {
   std::vector<Index> kept;
   for (const Index row : rows) {
-    if (has_codes(targets.task) && targets.codes[static_cast<std::size_t>(row)] == Targets::unlabelled) continue;
+    if (has_codes(targets.task) && targets.codes[static_cast<std::size_t>(row)] == Targets::unlabelled)
+      continue;
     kept.push_back(row);
   }
   return kept;
@@ -172,8 +173,9 @@ Trial Part::run(const Learner& learner, const OptionValues& options, const Conte
   if (working >= budget && learner.least_memory)
     working = learner.least_memory(n, p, outputs_of(train_targets_));
   if (working >= budget) {
-    throw ResourceError(fmt::format("needs {} of working memory for {} samples and {} kernels, and {} may be used",
-                                    format_bytes(working), n, p, format_bytes(budget)));
+    throw ResourceError(
+        fmt::format("needs {} of working memory for {} samples and {} kernels, and {} may be used",
+                    format_bytes(working), n, p, format_bytes(budget)));
   }
   const KernelBank& bank = bank_for(learner, budget - working, context);
   Trial trial;

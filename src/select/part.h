@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One side-by-side of training and test samples: everything fitted on the training part, kernels shared by all methods.
+// One side-by-side of training and test samples: everything fitted on the training part, kernels shared by all
+// methods.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ struct Problem {
 // One fit and the predictions of the test samples.
 struct Trial {
   FitResult fit;
-  Predictions predictions;   // classes as in the whole data
+  Predictions predictions;  // classes as in the whole data
   Evaluation evaluation;
   double kernel_seconds = 0.0;
   double train_seconds = 0.0;
@@ -36,7 +37,8 @@ class Part {
   Part(const Problem& problem, const std::vector<Index>& train, const std::vector<Index>& test,
        const Context& context);
 
-  // Throws InvalidArgument where the method cannot take the data or options, ResourceError where it does not fit.
+  // Throws InvalidArgument where the method cannot take the data or options, ResourceError where it does not
+  // fit.
   [[nodiscard]] Trial run(const Learner& learner, const OptionValues& options, const Context& context);
 
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
@@ -54,8 +56,8 @@ class Part {
   Recipe recipe_;
   Targets train_targets_;
   Targets test_targets_;
-  std::vector<int> classes_;   // class of the whole data behind each class of the training part
-  std::unique_ptr<KernelBank> banks_[2];   // plain, families
+  std::vector<int> classes_;              // class of the whole data behind each class of the training part
+  std::unique_ptr<KernelBank> banks_[2];  // plain, families
   double kernel_seconds_ = 0.0;
 };
 

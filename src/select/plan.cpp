@@ -26,8 +26,8 @@ constexpr Index kPilotSamples = 200;
 // How fits grow with the number of samples: matrices of N², some N³, against passes over the samples.
 constexpr double kGrowth = 2.5;
 constexpr double kStochasticGrowth = 1.5;
-constexpr double kUse = 0.85;           // of the budget; the rest is for what estimates do not know
-constexpr double kPilotShare = 0.05;    // of the budget, for the trial of one method
+constexpr double kUse = 0.85;         // of the budget; the rest is for what estimates do not know
+constexpr double kPilotShare = 0.05;  // of the budget, for the trial of one method
 
 bool has_option(const Learner& learner, const std::string& name) {
   return std::ranges::any_of(learner.options, [&](const OptionInfo& option) { return option.name == name; });
@@ -35,7 +35,8 @@ bool has_option(const Learner& learner, const std::string& name) {
 
 std::string seconds_text(double seconds) {
   if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(1.0, seconds));
-  return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0) : fmt::format("{:.1f} h", seconds / 3600.0);
+  return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0)
+                          : fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
 double since(Clock::time_point start) {
@@ -128,7 +129,8 @@ void Planner::run_pilots() {
   }
   plan_.methods = kept;
   if (kept.empty())
-    throw InvalidArgument(fmt::format("no method would end within {}; give more time", seconds_text(request_.seconds)));
+    throw InvalidArgument(
+        fmt::format("no method would end within {}; give more time", seconds_text(request_.seconds)));
 }
 
 // Nothing if the method is left out: too slow even here, or unable to take these data.
@@ -153,7 +155,8 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
     const std::string& metric = request_.validation.metric;
     if (!grid.empty() && walks_grid(learner, grid, metric, problem_.targets.task)) {
       OptionValues options;
-      for (const auto& [name, values] : grid) options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
+      for (const auto& [name, values] : grid)
+        options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
       if (has_option(learner, "folds")) options["folds"] = fmt::format("{}", request_.validation.inner_folds);
       pilot.full = part.run(learner, options, own).train_seconds;
     } else if (!grid.empty()) {
@@ -164,9 +167,9 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
     return pilot;
   } catch (const Interrupted&) {
     if (!too_slow) throw;
-    plan_.left_out.emplace_back(learner.name, fmt::format("a trial on {} samples took more than {}, too long for {}",
-                                                          pilot_samples_, seconds_text(limit),
-                                                          seconds_text(request_.seconds)));
+    plan_.left_out.emplace_back(
+        learner.name, fmt::format("a trial on {} samples took more than {}, too long for {}", pilot_samples_,
+                                  seconds_text(limit), seconds_text(request_.seconds)));
   } catch (const ResourceError& error) {
     plan_.left_out.emplace_back(learner.name, error.what());
   } catch (const InvalidArgument& error) {
@@ -236,25 +239,26 @@ void Planner::shrink() {
   const auto add = [&](const std::string& text) { changes += (changes.empty() ? "" : ", ") + text; };
   if (plan_.grids == GridSize::coarse) add("grids were thinned");
   if (plan_.grids == GridSize::none) add("options keep their defaults instead of being chosen from grids");
-  if (plan_.repeats < asked.repeats) add(fmt::format("{} of {} repeats are done", plan_.repeats, asked.repeats));
+  if (plan_.repeats < asked.repeats)
+    add(fmt::format("{} of {} repeats are done", plan_.repeats, asked.repeats));
   if (plan_.folds < asked.folds) add(fmt::format("{} folds instead of {}", plan_.folds, asked.folds));
   if (plan_.methods.size() < asked.methods.size()) add("slow methods are left out");
   if (!changes.empty()) {
-    plan_.notes.push_back(fmt::format("All that was asked for would take about {}. To fit the budget of {}: {}. "
-                                      "'--time' gives more.",
-                                      seconds_text(whole), seconds_text(request_.seconds), changes));
+    plan_.notes.push_back(
+        fmt::format("All that was asked for would take about {}. To fit the budget of {}: {}. "
+                    "'--time' gives more.",
+                    seconds_text(whole), seconds_text(request_.seconds), changes));
   }
 }
 
 void Planner::leave_out_slow_methods() {
   const auto samples = static_cast<double>(training_samples(plan_));
   while (!fits() && plan_.methods.size() > 1) {
-    const auto slowest = std::ranges::max_element(plan_.methods, {}, [&](const std::string& method) {
-      return cost(method, plan_.grids, samples);
-    });
+    const auto slowest = std::ranges::max_element(
+        plan_.methods, {}, [&](const std::string& method) { return cost(method, plan_.grids, samples); });
     const double all = cost(*slowest, plan_.grids, samples) * static_cast<double>(splits_of(plan_));
-    plan_.left_out.emplace_back(*slowest, fmt::format("would take about {} of the budget of {}", seconds_text(all),
-                                                      seconds_text(request_.seconds)));
+    plan_.left_out.emplace_back(*slowest, fmt::format("would take about {} of the budget of {}",
+                                                      seconds_text(all), seconds_text(request_.seconds)));
     plan_.methods.erase(slowest);
   }
 }
@@ -266,13 +270,13 @@ OptionGrid default_grid(const Learner& learner, GridSize size) {
   const bool full = size == GridSize::full;
   using Values = std::vector<std::string>;
   OptionGrid grid;
-  // Prices of a violation over four decades: with unit diagonals, below 0.1 everything is the mean, above 1000 nothing
-  // is softened any more.
+  // Prices of a violation over four decades: with unit diagonals, below 0.1 everything is the mean, above 1000
+  // nothing is softened any more.
   if (has_option(learner, "C"))
     grid.emplace_back("C", full ? Values{"0.1", "1", "10", "100", "1000"} : Values{"1", "10", "100"});
   if (has_option(learner, "lambda_grid"))
-    grid.emplace_back("lambda", full ? Values{"0.0078125", "0.03125", "0.125", "0.5"}
-                                     : Values{"0.03125", "0.125"});
+    grid.emplace_back("lambda",
+                      full ? Values{"0.0078125", "0.03125", "0.125", "0.5"} : Values{"0.03125", "0.125"});
   return grid;
 }
 
@@ -282,13 +286,10 @@ Plan make_plan(const Dataset& data, const Targets& targets, const ComparisonRequ
 }
 
 std::string to_json(const Plan& plan) {
-  const nlohmann::json json = {{"methods", plan.methods},
-                               {"grids", static_cast<int>(plan.grids)},
-                               {"repeats", plan.repeats},
-                               {"folds", plan.folds},
-                               {"estimated_seconds", plan.estimated_seconds},
-                               {"left_out", plan.left_out},
-                               {"notes", plan.notes}};
+  const nlohmann::json json = {
+      {"methods", plan.methods}, {"grids", static_cast<int>(plan.grids)},       {"repeats", plan.repeats},
+      {"folds", plan.folds},     {"estimated_seconds", plan.estimated_seconds}, {"left_out", plan.left_out},
+      {"notes", plan.notes}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

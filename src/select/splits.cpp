@@ -58,8 +58,8 @@ std::vector<Group> groups_of(const std::vector<int>& codes, const std::vector<st
   return groups;
 }
 
-// Largest groups first, each into the part whose classes it fills most evenly: `capacity` is the share of every class
-// that a part should get.
+// Largest groups first, each into the part whose classes it fills most evenly: `capacity` is the share of every
+// class that a part should get.
 std::vector<Index> assign_groups(std::vector<Group> groups, const std::vector<double>& capacity,
                                  std::size_t samples, std::uint64_t seed) {
   boost::random::mt19937_64 engine(seed);
@@ -164,25 +164,26 @@ std::vector<Split> given_splits(const std::vector<int>& codes, const SplitReques
 }
 
 void check(const std::vector<int>& codes, const SplitRequest& request) {
-  const auto labelled =
-      std::ranges::count_if(codes, [](int code) { return code != Targets::unlabelled; });
-  if (request.repeats < 1) throw InvalidArgument(fmt::format("repeats must be at least 1, got {}", request.repeats));
+  const auto labelled = std::ranges::count_if(codes, [](int code) { return code != Targets::unlabelled; });
+  if (request.repeats < 1)
+    throw InvalidArgument(fmt::format("repeats must be at least 1, got {}", request.repeats));
   if (!request.groups.empty() && request.groups.size() != codes.size())
     throw InvalidArgument(fmt::format("{} groups for {} samples", request.groups.size(), codes.size()));
-  const auto units = request.groups.empty() ? static_cast<Index>(labelled)
-                                            : std::ssize(groups_of(codes, request.groups));
+  const auto units =
+      request.groups.empty() ? static_cast<Index>(labelled) : std::ssize(groups_of(codes, request.groups));
   const char* noun = request.groups.empty() ? "labelled samples" : "groups";
   if (request.kind == SplitRequest::Kind::folds && (request.folds < 2 || request.folds > units)) {
-    throw InvalidArgument(fmt::format("folds must be from 2 to the number of {}, {}; got {}", noun, units,
-                                      request.folds));
+    throw InvalidArgument(
+        fmt::format("folds must be from 2 to the number of {}, {}; got {}", noun, units, request.folds));
   }
   const double tested = request.test_share * static_cast<double>(labelled);
   if (request.kind == SplitRequest::Kind::holdout &&
       !(request.test_share > 0.0 && request.test_share < 1.0 && units >= 2 && tested >= 0.5 &&
         tested <= static_cast<double>(labelled) - 0.5)) {
-    throw InvalidArgument(fmt::format(
-        "the share that is held out must lie between 0 and 1 and leave something on both sides of {} {}; got {}",
-        units, noun, request.test_share));
+    throw InvalidArgument(
+        fmt::format("the share that is held out must lie between 0 and 1 and leave something on both sides of "
+                    "{} {}; got {}",
+                    units, noun, request.test_share));
   }
 }
 

@@ -69,7 +69,7 @@ class Run {
   [[nodiscard]] bool ended() {
     if (stop_) return true;
     if (seconds() < request_.seconds) return false;
-    result_.out_of_time = true;
+    out_of_time_ = true;
     stop_ = true;
     return true;
   }
@@ -82,6 +82,7 @@ class Run {
 
   [[nodiscard]] Validation take() {
     if (error_) std::rethrow_exception(error_);
+    result_.out_of_time = out_of_time_;
     std::ranges::sort(result_.outcomes, {}, [](const Outcome& o) { return std::pair(o.split, o.candidate); });
     return std::move(result_);
   }
@@ -106,6 +107,7 @@ class Run {
   std::set<std::pair<Index, Index>> done_;
   std::mutex mutex_;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> out_of_time_{false};
   std::exception_ptr error_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_told_ = start_;
@@ -213,16 +215,18 @@ void check(const Targets& targets, const ValidationRequest& request) {
 std::string candidate_text(const Candidate& candidate) {
   std::string text = candidate.method;
   for (const auto& [name, value] : candidate.options) text += fmt::format(" {}={}", name, value);
-  for (const auto& [name, values] : candidate.grid) text += fmt::format(" {}=[{}]", name, fmt::join(values, ","));
+  for (const auto& [name, values] : candidate.grid)
+    text += fmt::format(" {}=[{}]", name, fmt::join(values, ","));
   return text;
 }
 
 std::string settings_text(const ValidationRequest& request, const Context& context) {
   const PreprocessingOptions& preparation = request.recipe.preprocessing;
-  std::string text = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(request.spec), preparation.standardise,
-                                 static_cast<int>(preparation.impute), preparation.onehot,
-                                 fmt::join(preparation.keep_text, ","), to_string(request.recipe.normalisation),
-                                 request.recipe.clip_spectrum, request.metric, request.inner_folds, context.seed);
+  std::string text =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(request.spec), preparation.standardise,
+                  static_cast<int>(preparation.impute), preparation.onehot,
+                  fmt::join(preparation.keep_text, ","), to_string(request.recipe.normalisation),
+                  request.recipe.clip_spectrum, request.metric, request.inner_folds, context.seed);
   for (const Candidate& candidate : request.candidates) text += "|" + candidate_text(candidate);
   for (const Split& split : request.splits) text += fmt::format("|{}", fmt::join(split.test, ","));
   return text;
@@ -237,9 +241,10 @@ Validation run_validation(const Dataset& data, const Targets& targets, const Val
   const int workers = workers_for(data, targets, request, threads, budget);
   Run run(request, journal, context);
   const Index splits = std::ssize(request.splits);
-  // One thread each where there are several splits, whoever works on them: the same bits however many are left to do.
-  const Context own =
-      run.worker_context(splits > 1 ? 1 : threads, std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
+  // One thread each where there are several splits, whoever works on them: the same bits however many are left
+  // to do.
+  const Context own = run.worker_context(splits > 1 ? 1 : threads,
+                                         std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)
   for (Index split = 0; split < splits; ++split) run_split(problem, request, split, run, own);
   return run.take();

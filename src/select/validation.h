@@ -8,7 +8,8 @@ namespace kloom::select {
 
 // As cross_validate, with a journal that the caller opened.
 [[nodiscard]] Validation run_validation(const Dataset& data, const Targets& targets,
-                                        const ValidationRequest& request, Journal& journal, const Context& context);
+                                        const ValidationRequest& request, Journal& journal,
+                                        const Context& context);
 
 // Everything that decides the outcomes of the candidates, in words, for the fingerprint.
 [[nodiscard]] std::string settings_text(const ValidationRequest& request, const Context& context);
