@@ -122,7 +122,7 @@ void make_bank(const TrainOptions& options, Training& training, Session& session
                     learner.name, n, p, format_bytes(working), format_bytes(budget)));
   }
   KernelOptions kernels = options.kernels;
-  kernels.families = learner.wants_families;
+  kernels.preferred = preferred_bank(learner, n, p, budget - working);
   training.bank = make_training_bank(training.input, kernels, budget - working, session);
   training.memory = working + training.bank->bytes();
 }

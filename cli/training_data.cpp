@@ -124,9 +124,8 @@ void fit_recipe(TrainingData& training, const DatasetOptions& options, const Ker
 std::unique_ptr<KernelBank> make_training_bank(TrainingData& training, const KernelOptions& kernels,
                                                std::size_t budget, Session& session) {
   const Stopwatch watch;
-  BankRequest request;
+  BankRequest request = kernels.preferred;
   if (!kernels.bank.empty()) request.kind = parse_bank_kind(kernels.bank);
-  request.families = kernels.families;
   Context context = session.context();
   context.memory_budget = budget;
   BankPlan plan;

@@ -18,7 +18,7 @@ struct KernelOptions {
   std::string normalise;
   bool clip_spectrum = false;
   std::string bank;
-  bool families = false;  // the method reads kernels of one distance without storing them
+  BankRequest preferred;  // what suits the method, where the user names no bank
 };
 
 void add_kernel_options(CLI::App& app, KernelOptions& options);

@@ -56,7 +56,12 @@ struct Learner {
   std::function<std::size_t(Index n, Index p, Index m)> least_memory;
   // Reads combinations of kernels by entries, so that families of kernels of one distance need not be stored.
   bool wants_families = false;
+  // Combines kernels again and again, so that stored entries are worth their memory.
+  bool wants_entries = false;
 };
+
+// How this method likes n × n × p kernels stored, where `budget` bytes are to be had for them.
+[[nodiscard]] BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget);
 
 [[nodiscard]] std::span<const Learner> all_learners();
 // Throws InvalidArgument listing the names, with the nearest one suggested.

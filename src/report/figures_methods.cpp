@@ -127,8 +127,8 @@ std::string time_figure(const Json& report) {
   Svg svg(kHeight);
   const Axis x{std::pow(10.0, std::floor(std::log10(time.low))),
                std::pow(10.0, std::ceil(std::log10(time.high * 1.01))), 52.0, kRight - 12.0, true};
-  const Axis y{value.low, value.high, kBottom, 26.0};
-  svg.x_axis(x, 26.0, kBottom, "training time in seconds, with the choice of options");
+  const Axis y{value.low, value.high, kBottom, 32.0};
+  svg.x_axis(x, 32.0, kBottom, "training time in seconds, with the choice of options");
   svg.y_axis(y, 52.0, kRight - 12.0, metric);
   // Names beside the points, moved apart where they would overlap.
   std::ranges::sort(points, {}, [&](const Point& p) { return y(p.value); });
@@ -143,7 +143,7 @@ std::string time_figure(const Json& report) {
     points[k].label = std::min(points[k].label, most);
   }
   for (const Point& point : points) {
-    const bool left = x(point.seconds) > 260.0;
+    const bool left = x(point.seconds) > 270.0;
     const double beside = x(point.seconds) + (left ? -9.0 : 9.0);
     svg.line(x(point.seconds), y(point.value), beside, point.label - 4.0, "leader");
     svg.circle(x(point.seconds), y(point.value), 5.0, "mean",
@@ -201,8 +201,8 @@ std::string roc_figure(const Json& report) {
   const bool binary = report.at("data").at("task") == "binary";
   Svg svg(330.0);
   const Axis x{0.0, 1.0, 46.0, 330.0};
-  const Axis y{0.0, 1.0, 286.0, 22.0};
-  svg.x_axis(x, 22.0, 286.0, "false positive rate").y_axis(y, 46.0, 330.0, "true positive rate");
+  const Axis y{0.0, 1.0, 286.0, 30.0};
+  svg.x_axis(x, 30.0, 286.0, "false positive rate").y_axis(y, 46.0, 330.0, "true positive rate");
   svg.line(x(0.0), y(0.0), x(1.0), y(1.0), "diagonal");
   std::string legend;
   std::size_t drawn = 0;
@@ -234,8 +234,8 @@ std::string reliability_figure(const Json& report) {
     const bool binary = report.at("data").at("task") == "binary";
     Svg svg(330.0);
     const Axis x{0.0, 1.0, 46.0, 330.0};
-    const Axis y{0.0, 1.0, 286.0, 22.0};
-    svg.x_axis(x, 22.0, 286.0,
+    const Axis y{0.0, 1.0, 286.0, 30.0};
+    svg.x_axis(x, 30.0, 286.0,
                binary ? "predicted probability of the positive class" : "probability of the predicted class");
     svg.y_axis(y, 46.0, 330.0, "how often it came true");
     svg.line(x(0.0), y(0.0), x(1.0), y(1.0), "diagonal");
@@ -274,8 +274,8 @@ std::string residual_figure(const Json& report) {
   extent.widen(0.04);
   Svg svg(330.0);
   const Axis x{extent.low, extent.high, 56.0, 340.0};
-  const Axis y{extent.low, extent.high, 286.0, 22.0};
-  svg.x_axis(x, 22.0, 286.0, "predicted").y_axis(y, 56.0, 340.0, "true");
+  const Axis y{extent.low, extent.high, 286.0, 30.0};
+  svg.x_axis(x, 30.0, 286.0, "predicted").y_axis(y, 56.0, 340.0, "true");
   svg.line(x(extent.low), y(extent.low), x(extent.high), y(extent.high), "diagonal");
   for (const Json& point : methods.front().at("residuals")) {
     if (point[2].is_number()) {

@@ -17,6 +17,7 @@ namespace {
 constexpr double kRight = Svg::kWidth - 8.0;
 constexpr std::size_t kMostKernels = 18;
 constexpr std::size_t kMostGroups = 12;
+constexpr std::size_t kOwnColours = 7;  // groups beyond share the last one
 
 struct Kernel {
   std::string name, group, function;
@@ -126,14 +127,15 @@ std::string weights_figure(const Json& report) {
     const double y = 8.0 + kRow * static_cast<double>(k);
     svg.text(170.0, y + 13.5, shortened(kernel.name, 25), "end", "small");
     svg.rect(std::min(x(0.0), x(kernel.weight)), y + 4.0, std::abs(x(kernel.weight) - x(0.0)), 11.0,
-             "fill-" + colour(place_of(groups, kernel.group)));
+             "fill-" + colour(std::min(kOwnColours, place_of(groups, kernel.group))));
     if (!std::isfinite(kernel.deviation)) continue;
     svg.line(x(kernel.weight - kernel.deviation), y + 9.5, x(kernel.weight + kernel.deviation), y + 9.5, "bar");
   }
   svg.line(x(0.0), 8.0, x(0.0), bottom, "zero");
   std::string legend;
-  for (std::size_t g = 0; groups.size() > 1 && g < std::min<std::size_t>(8, groups.size()); ++g)
+  for (std::size_t g = 0; groups.size() > 1 && g < std::min(kOwnColours, groups.size()); ++g)
     legend += legend_entry(g, groups[g].first);
+  if (groups.size() > kOwnColours) legend += legend_entry(kOwnColours, "others");
   const bool deviations = std::isfinite(kernels.front().deviation);
   return framed({"figure-weights", fmt::format("Kernels by weight: {}", method_of(report)),
                  fmt::format("The {} largest of {} weights in the model of all samples{}{}.", shown,
@@ -201,9 +203,9 @@ std::string convergence_figure(const Json& report) {
   }
   Svg svg(240.0);
   const Axis x{points.front().first, points.back().first, 62.0, kRight - 12.0};
-  const Axis y{low, high > low ? high : low + 1.0, 196.0, 24.0};
+  const Axis y{low, high > low ? high : low + 1.0, 196.0, 32.0};
   const Json& inside = report.at("model").at("report");
-  svg.x_axis(x, 24.0, 196.0, "iteration")
+  svg.x_axis(x, 32.0, 196.0, "iteration")
       .y_axis(y, 62.0, kRight - 12.0, inside.at("objective_name").get<std::string>());
   for (auto& [iteration, objective] : points) {
     iteration = x(iteration);

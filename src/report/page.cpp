@@ -131,7 +131,7 @@ std::string plural(const Json& count, const std::string& noun) {
 std::string seconds_text(const Json& value) {
   if (!value.is_number() || value.get<double>() <= 0.0) return "";
   const double seconds = value.get<double>();
-  return seconds < 100.0 ? fmt::format("{} s", short_number(seconds))
+  return seconds < 180.0 ? fmt::format("{:.0f} s", std::max(1.0, seconds))
                          : fmt::format("{:.1f} min", seconds / 60.0);
 }
 

@@ -34,12 +34,12 @@ a { color: var(--accent); }
 .facts dt { color: var(--soft); font-size: .8rem; }
 .facts dd { margin: 0; font-size: 1.15rem; font-weight: 600; overflow-wrap: anywhere; }
 .table { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .6rem; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { padding: .5rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .88rem; }
+th, td { padding: .45rem .55rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 tr:last-child > * { border-bottom: 0; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--card); }
 td.words, th.words { text-align: left; white-space: normal; min-width: 12rem; }
-thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; line-height: 1.25; }
 thead button { all: unset; cursor: pointer; }
 thead button:focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; border-radius: 2px; }
 thead button::after { content: "↕"; opacity: .45; padding-left: .3em; font-size: .85em; }

@@ -139,7 +139,7 @@ Svg& Svg::y_axis(const Axis& axis, double left, double right, std::string_view t
     line(left, axis(mark), right, axis(mark), "grid");
     text(left - 5.0, axis(mark) + 4.0, short_number(mark), "end", "mark");
   }
-  return text(4.0, 13.0, title, "start", "axis");
+  return text(4.0, 11.0, title, "start", "axis");
 }
 
 std::string Svg::str(const std::string& id, const std::string& title, const std::string& description) const {

@@ -147,12 +147,12 @@ void Part::restore_classes(Predictions& predictions) const {
 }
 
 const KernelBank& Part::bank_for(const Learner& learner, std::size_t budget, const Context& context) {
-  auto& bank = banks_[learner.wants_families ? 1 : 0];
+  BankRequest request =
+      preferred_bank(learner, static_cast<Index>(train_rows_.size()), std::ssize(recipe_.terms), budget);
+  if (problem_.bank != BankKind::automatic) request.kind = problem_.bank;
+  auto& bank = banks_[{request.kind, request.families}];
   if (bank) return *bank;
   const Stopwatch watch;
-  BankRequest request;
-  request.kind = problem_.bank;
-  request.families = learner.wants_families;
   Context own = context;
   own.memory_budget = budget;
   bank = store_bank(recipe_.training_bank(), request, own);

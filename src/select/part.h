@@ -4,7 +4,9 @@
 // methods.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kloom/validate.h"
@@ -56,8 +58,8 @@ class Part {
   Recipe recipe_;
   Targets train_targets_;
   Targets test_targets_;
-  std::vector<int> classes_;              // class of the whole data behind each class of the training part
-  std::unique_ptr<KernelBank> banks_[2];  // plain, families
+  std::vector<int> classes_;  // class of the whole data behind each class of the training part
+  std::map<std::pair<BankKind, bool>, std::unique_ptr<KernelBank>> banks_;  // by kind and families
   double kernel_seconds_ = 0.0;
 };
 

@@ -15,6 +15,7 @@ enum class GridSize { none, coarse, full };
 
 struct Plan {
   std::vector<std::string> methods;
+  std::vector<std::string> without_grid;  // of them, those whose grid would take too long
   GridSize grids = GridSize::full;
   Index repeats = 1;
   Index folds = 5;

@@ -163,6 +163,14 @@ void test_against(MethodSummary& method, const Vector& values, const Vector& bes
   method.wilcoxon_p = w.p;
 }
 
+// The one that evaluations name first is the default one.
+std::string first_metric(const Validation& validation) {
+  for (const Outcome& outcome : validation.outcomes) {
+    if (!outcome.evaluation.values.empty()) return outcome.evaluation.values.front().first;
+  }
+  return "accuracy";
+}
+
 }  // namespace
 
 const MetricSummary* MethodSummary::find(const std::string& metric) const {
@@ -170,10 +178,12 @@ const MetricSummary* MethodSummary::find(const std::string& metric) const {
   return place == metrics.end() ? nullptr : &*place;
 }
 
-Comparison summarise(const ValidationRequest& request, Validation validation) {
+Comparison summarise(const ValidationRequest& asked, Validation validation) {
   Comparison comparison;
-  comparison.request = request;
+  comparison.request = asked;
   comparison.validation = std::move(validation);
+  ValidationRequest& request = comparison.request;
+  if (request.metric.empty()) request.metric = first_metric(comparison.validation);
   Table table = complete_table(request, comparison.validation, comparison);
   std::erase_if(table.candidates, [&](Index c) {
     const Column& column = table.columns[c];
