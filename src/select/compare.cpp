@@ -113,8 +113,11 @@ ValidationRequest planned(const ComparisonRequest& request, const select::Plan& 
   splits.repeats = plan.repeats;
   validation.splits = make_splits(targets, splits, context.seed);
   validation.candidates.clear();
-  for (const std::string& method : plan.methods)
-    validation.candidates.push_back({method, {}, select::default_grid(find_learner(method), plan.grids)});
+  for (const std::string& method : plan.methods) {
+    const bool plain = std::ranges::count(plan.without_grid, method) > 0;
+    const auto grids = plain ? select::GridSize::none : plan.grids;
+    validation.candidates.push_back({method, {}, select::default_grid(find_learner(method), grids)});
+  }
   return validation;
 }
 

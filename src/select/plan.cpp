@@ -69,6 +69,8 @@ class Planner {
   void choose_methods();
   void run_pilots();
   std::optional<Pilot> pilot_of(const Learner& learner, Part& part);
+  [[nodiscard]] double seconds_with_grid(const Learner& learner, Part& part, double plain,
+                                         const Context& context) const;
   void shrink();
   void leave_out_slow_methods();
   [[nodiscard]] double cost(const Plan& plan) const;
@@ -148,25 +150,20 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
     return context_.progress && context_.progress(here) != Signal::go_on ? Signal::abort : Signal::go_on;
   };
   Pilot pilot;
+  bool ended = false;  // without a grid
   try {
-    Trial trial = part.run(learner, {}, own);
-    pilot.plain = pilot.full = trial.train_seconds;
-    const OptionGrid grid = default_grid(learner, GridSize::full);
-    const std::string& metric = request_.validation.metric;
-    if (!grid.empty() && walks_grid(learner, grid, metric, problem_.targets.task)) {
-      OptionValues options;
-      for (const auto& [name, values] : grid)
-        options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
-      if (has_option(learner, "folds")) options["folds"] = fmt::format("{}", request_.validation.inner_folds);
-      pilot.full = part.run(learner, options, own).train_seconds;
-    } else if (!grid.empty()) {
-      const auto folds = static_cast<double>(request_.validation.inner_folds);
-      const double smaller = std::pow((folds - 1.0) / folds, kGrowth);
-      pilot.full *= 1.0 + folds * smaller * static_cast<double>(grid_points(grid).size());
-    }
+    pilot.plain = pilot.full = part.run(learner, {}, own).train_seconds;
+    ended = true;
+    pilot.full = seconds_with_grid(learner, part, pilot.plain, own);
     return pilot;
   } catch (const Interrupted&) {
     if (!too_slow) throw;
+    if (ended) {
+      plan_.without_grid.push_back(learner.name);
+      plan_.notes.push_back(
+          fmt::format("{} keeps its default options: choosing them would take too long.", learner.name));
+      return pilot;
+    }
     plan_.left_out.emplace_back(
         learner.name, fmt::format("a trial on {} samples took more than {}, too long for {}", pilot_samples_,
                                   seconds_text(limit), seconds_text(request_.seconds)));
@@ -176,6 +173,21 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
     plan_.left_out.emplace_back(learner.name, error.what());
   }
   return std::nullopt;
+}
+
+double Planner::seconds_with_grid(const Learner& learner, Part& part, double plain,
+                                  const Context& context) const {
+  const OptionGrid grid = default_grid(learner, GridSize::full);
+  if (grid.empty()) return plain;
+  if (!walks_grid(learner, grid, request_.validation.metric, problem_.targets.task)) {
+    const auto folds = static_cast<double>(request_.validation.inner_folds);
+    const double smaller = std::pow((folds - 1.0) / folds, kGrowth);
+    return plain * (1.0 + folds * smaller * static_cast<double>(grid_points(grid).size()));
+  }
+  OptionValues options;
+  for (const auto& [name, values] : grid) options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
+  if (has_option(learner, "folds")) options["folds"] = fmt::format("{}", request_.validation.inner_folds);
+  return part.run(learner, options, context).train_seconds;
 }
 
 Index Planner::splits_of(const Plan& plan) const {
@@ -286,10 +298,14 @@ Plan make_plan(const Dataset& data, const Targets& targets, const ComparisonRequ
 }
 
 std::string to_json(const Plan& plan) {
-  const nlohmann::json json = {
-      {"methods", plan.methods}, {"grids", static_cast<int>(plan.grids)},       {"repeats", plan.repeats},
-      {"folds", plan.folds},     {"estimated_seconds", plan.estimated_seconds}, {"left_out", plan.left_out},
-      {"notes", plan.notes}};
+  const nlohmann::json json = {{"methods", plan.methods},
+                               {"without_grid", plan.without_grid},
+                               {"grids", static_cast<int>(plan.grids)},
+                               {"repeats", plan.repeats},
+                               {"folds", plan.folds},
+                               {"estimated_seconds", plan.estimated_seconds},
+                               {"left_out", plan.left_out},
+                               {"notes", plan.notes}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -297,6 +313,7 @@ Plan plan_from_json(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
   Plan plan;
   plan.methods = json.at("methods").get<std::vector<std::string>>();
+  plan.without_grid = json.at("without_grid").get<std::vector<std::string>>();
   plan.grids = static_cast<GridSize>(json.at("grids").get<int>());
   plan.repeats = json.at("repeats").get<Index>();
   plan.folds = json.at("folds").get<Index>();
