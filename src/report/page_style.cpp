@@ -68,6 +68,10 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: .6r
   white-space: pre-wrap; overflow-wrap: anywhere; font: .88rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
 ul.plain { padding-left: 1.2rem; margin: .3rem 0; }
 footer { color: var(--soft); font-size: .85rem; padding: 2rem 1.25rem 3rem; }
+@media (max-width: 36rem) {
+  main, header, footer { padding-left: .8rem; padding-right: .8rem; } header { padding-top: 1.5rem; }
+  figure { padding: .8rem .45rem; } figcaption, .legend { padding: 0 .4rem; }
+  svg text { font-size: 13.5px; } svg .small { font-size: 12.5px; } }
 @media print {
   :root { color-scheme: light; --ground: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #bbb; --grid: #ddd; --accent: #1f55c4;
     --accent-soft: #fff; --s1: #2f66d0; --s2: #c2571a; --s3: #16805d; --s4: #8b45b0; --s5: #9a6b00; --s6: #0b7c95; --s7: #b8336a; --s8: #5b6673; }

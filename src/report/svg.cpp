@@ -48,6 +48,16 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text;
 }
 
+std::string shortened_inside(const std::string& text, std::size_t most) {
+  std::vector<std::size_t> starts;  // of UTF-8 characters
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) starts.push_back(i);
+  }
+  if (starts.size() <= most) return text;
+  const std::size_t tail = (most - 1) / 2;
+  return text.substr(0, starts[most - 1 - tail]) + "…" + text.substr(starts[starts.size() - tail]);
+}
+
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "–";
   const double size = std::abs(value);

@@ -14,6 +14,8 @@ namespace kloom::report {
 [[nodiscard]] std::string escaped(std::string_view text);
 // At most `most` characters, with "…" where something was cut off.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t most);
+// The same with the sign in the middle, for names that differ at both ends.
+[[nodiscard]] std::string shortened_inside(const std::string& text, std::size_t most);
 // "0.00123", "1.2", "350": about three digits, for axes and tables.
 [[nodiscard]] std::string short_number(double value);
 

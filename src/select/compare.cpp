@@ -18,8 +18,9 @@
 namespace kloom {
 namespace {
 
-constexpr double kLevel = 0.05;  // below which a difference counts as real
-constexpr double kFaster = 3.0;  // worth a word
+constexpr double kLevel = 0.05;   // below which a difference counts as real
+constexpr double kFaster = 3.0;   // worth a word, if
+constexpr double kNoticed = 0.5;  // the slower one takes so many seconds
 
 // "97.4 % ± 1.2" for rates, "0.213 ± 0.04" for the rest.
 std::string value_text(const MethodSummary& method, const std::string& metric) {
@@ -72,7 +73,7 @@ std::string faster_text(const Comparison& comparison) {
     if (!(method.t_p >= kLevel) || kFaster * total_seconds(method) > total_seconds(best)) continue;
     if (fastest == nullptr || total_seconds(method) < total_seconds(*fastest)) fastest = &method;
   }
-  if (fastest == nullptr) return "";
+  if (fastest == nullptr || total_seconds(best) < kNoticed) return "";
   return fmt::format(" If time matters, {} is {:.0f} times faster with {} (p = {:.2f}).",
                      fastest->candidate.method, total_seconds(best) / total_seconds(*fastest),
                      value_text(*fastest, comparison.request.metric), fastest->t_p);
