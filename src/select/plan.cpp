@@ -23,8 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Index kPilotSamples = 200;
-// How fits grow with the number of samples: matrices of N², some N³, against passes over the samples.
-constexpr double kGrowth = 2.5;
+// How fits grow with the number of samples: matrices of N² first, their N³ later; passes over samples and the
+// kernels of those that are kept for stochastic methods.
+constexpr double kGrowth = 2.0;
+constexpr double kLateGrowth = 3.0;
+constexpr double kLate = 4.0;  // times the samples of the trial
 constexpr double kStochasticGrowth = 1.5;
 constexpr double kUse = 0.85;         // of the budget; the rest is for what estimates do not know
 constexpr double kPilotShare = 0.05;  // of the budget, for the trial of one method
@@ -218,9 +221,12 @@ Index Planner::training_samples(const Plan& plan) const {
 double Planner::cost(const std::string& method, GridSize grids, double samples) const {
   const Pilot& pilot = pilots_.at(method);
   const double part = grids == GridSize::full ? 1.0 : (grids == GridSize::coarse ? 0.6 : 0.0);
-  const double growth = find_learner(method).wants_families ? kStochasticGrowth : kGrowth;
   const double larger = std::max(1.0, samples / static_cast<double>(pilot_samples_));
-  return (pilot.plain + part * (pilot.full - pilot.plain)) * std::pow(larger, growth);
+  const double growth =
+      find_learner(method).wants_families
+          ? std::pow(larger, kStochasticGrowth)
+          : std::pow(std::min(larger, kLate), kGrowth) * std::pow(std::max(1.0, larger / kLate), kLateGrowth);
+  return (pilot.plain + part * (pilot.full - pilot.plain)) * growth;
 }
 
 double Planner::cost(const Plan& plan) const {
