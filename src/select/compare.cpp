@@ -18,9 +18,10 @@
 namespace kloom {
 namespace {
 
-constexpr double kLevel = 0.05;   // below which a difference counts as real
-constexpr double kFaster = 3.0;   // worth a word, if
-constexpr double kNoticed = 0.5;  // the slower one takes so many seconds
+constexpr double kLevel = 0.05;      // below which a difference counts as real
+constexpr double kFinalShare = 0.1;  // of the budget, for the fit on all samples
+constexpr double kFaster = 3.0;      // worth a word, if
+constexpr double kNoticed = 0.5;     // the slower one takes so many seconds
 
 // "97.4 % ± 1.2" for rates, "0.213 ± 0.04" for the rest.
 std::string value_text(const MethodSummary& method, const std::string& metric) {
@@ -64,19 +65,17 @@ std::string others_text(const Comparison& comparison) {
   return text;
 }
 
-// The fastest of those that are as good, if it is much faster.
+// The best of those that cannot be told apart and are much faster.
 std::string faster_text(const Comparison& comparison) {
   const MethodSummary& best = comparison.methods.front();
-  const MethodSummary* fastest = nullptr;
-  for (std::size_t m = 1; m < comparison.methods.size(); ++m) {
-    const MethodSummary& method = comparison.methods[m];
-    if (!(method.t_p >= kLevel) || kFaster * total_seconds(method) > total_seconds(best)) continue;
-    if (fastest == nullptr || total_seconds(method) < total_seconds(*fastest)) fastest = &method;
-  }
-  if (fastest == nullptr || total_seconds(best) < kNoticed) return "";
+  if (total_seconds(best) < kNoticed) return "";
+  const auto faster = std::ranges::find_if(comparison.methods, [&](const MethodSummary& method) {
+    return method.t_p >= kLevel && kFaster * total_seconds(method) <= total_seconds(best);
+  });
+  if (faster == comparison.methods.end()) return "";
   return fmt::format(" If time matters, {} is {:.0f} times faster with {} (p = {:.2f}).",
-                     fastest->candidate.method, total_seconds(best) / total_seconds(*fastest),
-                     value_text(*fastest, comparison.request.metric), fastest->t_p);
+                     faster->candidate.method, total_seconds(best) / total_seconds(*faster),
+                     value_text(*faster, comparison.request.metric), faster->t_p);
 }
 
 // Did learning the weights pay?
@@ -134,12 +133,27 @@ std::string comparison_settings(const ComparisonRequest& request, const Context&
                      fmt::join(splits.given, ","), request.seconds);
 }
 
-void add_final_fit(const Dataset& data, const Targets& targets, Comparison& comparison,
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// At most `seconds`: a fit that is stopped is a model too, and the page says so.
+void add_final_fit(const Dataset& data, const Targets& targets, double seconds, Comparison& comparison,
                    const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  bool cut = false;
+  Context own = context;
+  own.progress = [&](const Progress& progress) {
+    cut = cut || since(start) > seconds;
+    if (cut) return Signal::stop;
+    return context.progress ? context.progress(progress) : Signal::go_on;
+  };
   try {
-    comparison.final_fit = fit_on_all(data, targets, comparison.request, comparison.methods.front(), context);
+    comparison.final_fit = fit_on_all(data, targets, comparison.request, comparison.methods.front(), own);
+    if (cut)
+      comparison.notes.emplace_back("The fit on all samples was stopped early, because the time was up.");
   } catch (const Interrupted&) {
-    comparison.notes.emplace_back("The fit on all samples was interrupted, so its figures are missing.");
+    comparison.notes.emplace_back("The fit on all samples was not finished, so its figures are missing.");
   }
 }
 
@@ -177,8 +191,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   for (const std::string& note : plan.notes) log(context, LogLevel::info, note);
 
   ValidationRequest validation = planned(own, plan, targets, context);
-  validation.seconds =
-      own.seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  validation.seconds = (1.0 - kFinalShare) * own.seconds - since(start);
   Comparison comparison =
       summarise(validation, select::run_validation(data, targets, validation, journal, context));
   comparison.left_out.insert(comparison.left_out.begin(), plan.left_out.begin(), plan.left_out.end());
@@ -197,7 +210,10 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   }
   comparison.recommended = comparison.methods.front().candidate.method;
   comparison.recommendation = recommendation_of(comparison);
-  if (!comparison.validation.interrupted) add_final_fit(data, targets, comparison, context);
+  if (!comparison.validation.interrupted) {
+    const double left = std::max(own.seconds - since(start), kFinalShare * own.seconds);
+    add_final_fit(data, targets, left, comparison, context);
+  }
   return comparison;
 }
 
