@@ -20,7 +20,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test test-python-newest stubs check-includes bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test test-python-newest stubs test-report check-includes bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -35,7 +35,7 @@ build: packages-build  ## the program (build/kloom), the library and the tests
 	@$(PRESET) release --log-level=WARNING
 	@$(BUILD) release
 
-demo: packages-build  ## trains and tests a model on a bundled data set, prints the result
+demo: packages-build  ## compares every method on a bundled data set, prints a table, writes report.html
 	@echo "== building the program"
 	@$(PRESET) release --log-level=WARNING
 	@$(BUILD) release --target kloom_cli
@@ -56,6 +56,9 @@ test-python-newest: packages-build  ## `pip install .` and the Python tests with
 
 stubs: build  ## type stubs of the Python package from the registry
 	@PYTHONPATH=build/python /usr/bin/python3 tools/make-stubs
+
+test-report: build packages-report  ## the HTML report in a browser; pages and screenshots stay in build/report-test
+	@tests/page/page_test.py build/kloom build/report-test
 
 check-includes:  ## do includes point down only?
 	@tools/check-includes

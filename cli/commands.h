@@ -10,6 +10,8 @@ namespace kloom::cli {
 int run_train(const Arguments& arguments);
 int run_predict(const Arguments& arguments);
 int run_kernels(const Arguments& arguments);
+int run_cv(const Arguments& arguments);
+int run_compare(const Arguments& arguments);
 int run_stream(const Arguments& arguments);
 int run_check(const Arguments& arguments);
 int run_info(const Arguments& arguments);

@@ -26,9 +26,11 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 7> kCommands{
+constexpr std::array<Command, 9> kCommands{
     {{"train", "learn a model from labelled samples", run_train},
      {"predict", "label, probabilities and uncertainty of new samples", run_predict},
+     {"compare", "which method suits these data? All of them on the same splits, and a page", run_compare},
+     {"cv", "how well does one method do on samples that it did not learn from?", run_cv},
      {"stream", "learn from a pipe without end, sample by sample", run_stream},
      {"check", "recompute what can be proved or checked about a model", run_check},
      {"kernels", "'kernels build' computes kernels and keeps them in a file", run_kernels},
@@ -62,6 +64,7 @@ std::string overview() {
          "Examples:\n"
          "  kloom train data.csv --target label -o model.kloom\n"
          "  kloom predict model.kloom new.csv -o predictions.csv\n"
+         "  kloom compare data.csv --target label -o report.html\n"
          "  kloom check model.kloom data.csv\n";
 }
 

@@ -85,7 +85,8 @@ std::string option_description(const OptionInfo& option) {
   return fmt::format("{} (default {}{})", option.doc, option.default_value, rule);
 }
 
-void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options) {
+void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options,
+                        const std::vector<std::string>& taken) {
   std::vector<std::string> names;
   for (const Learner& learner : all_learners()) names.push_back(learner.name);
   line.app()
@@ -98,6 +99,7 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
   if (learner == nullptr) return;
   options.table = learner->name;
   for (const OptionInfo& option : learner->options) {
+    if (std::find(taken.begin(), taken.end(), option_flag(option)) != taken.end()) continue;
     add_one(line.app(), option, "Options of " + learner->name, options.values[option.name]);
   }
   const std::vector<std::string> own = flags_of(*learner);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "command_line.h"
 #include "kloom/learner.h"
@@ -23,9 +24,10 @@ struct MethodOptions {
 // What it does, "(default 1; > 0)".
 [[nodiscard]] std::string option_description(const OptionInfo& option);
 
-// Adds --method and the options of the method that `arguments` name (or of the default one). Throws
-// InvalidArgument for an unknown method.
-void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options);
+// Adds --method and the options of the method that `arguments` name (or of the default one), but those whose flags the
+// command has for itself (`taken`). Throws InvalidArgument for an unknown method.
+void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options,
+                        const std::vector<std::string>& taken = {});
 
 // The learner for this task. Throws InvalidArgument if the method does not do the task, or no method does.
 [[nodiscard]] const Learner& choose_learner(const MethodOptions& options, Task task);

@@ -108,6 +108,40 @@ std::string format_seconds(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+double parse_duration(std::string_view text, std::string_view option) {
+  double seconds = 0.0;
+  bool good = !text.empty();
+  for (std::string_view rest = text; good && !rest.empty();) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    const char unit = rest.empty() ? 's' : rest.front();
+    if (!rest.empty()) rest.remove_prefix(1);
+    good = error == std::errc() && value >= 0.0 && (unit == 's' || unit == 'm' || unit == 'h');
+    seconds += value * (unit == 'h' ? 3600.0 : (unit == 'm' ? 60.0 : 1.0));
+  }
+  if (!good || !(seconds > 0.0) || seconds > 1e9)
+    throw InvalidArgument(fmt::format("{} is '{}'; write a time such as 90s, 10m or 1h30m", option, text));
+  return seconds;
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%^";
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
 std::size_t parse_bytes(std::string_view text, std::string_view option) {
   struct Unit {
     std::string_view name;

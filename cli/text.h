@@ -27,6 +27,12 @@ namespace kloom::cli {
 // "2.5 s", "3:20", "1:02:03".
 [[nodiscard]] std::string format_seconds(double seconds);
 
+// "90", "90s", "10m", "1h30m": seconds. Throws InvalidArgument naming `option`.
+[[nodiscard]] double parse_duration(std::string_view text, std::string_view option);
+
+// The words as one would type them in a shell.
+[[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
+
 // "4GB", "500 MB", "1.5GiB", "2000000": bytes. Throws InvalidArgument naming `option`.
 [[nodiscard]] std::size_t parse_bytes(std::string_view text, std::string_view option);
 

@@ -13,6 +13,7 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "kloom/page.h"
 #include "method_options.h"
 #include "model_text.h"
 #include "output_file.h"
@@ -38,6 +39,7 @@ struct TrainOptions {
   std::string report;
   std::string test;
   std::string sample_map;
+  std::string command;  // as it was typed, for the report
 };
 
 void add_output_options(CLI::App& app, TrainOptions& options) {
@@ -46,7 +48,7 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
                  "Model file (default: called after the data file, in this folder)")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--report", options.report, "Write the training report as JSON")
+  app.add_option("--report", options.report, "Write the training report: JSON, or a page by its name (report.html)")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--sample-map", options.sample_map,
@@ -129,7 +131,7 @@ void make_bank(const TrainOptions& options, Training& training, Session& session
                   format_bytes(share.working), learner.name, format_bytes(dense), p,
                   format_bytes(share.working + share.bank)));
   KernelOptions kernels = options.kernels;
-  kernels.families = learner.wants_families;
+  kernels.preferred = preferred_bank(learner, n, p, share.bank);
   training.bank = make_training_bank(training.input, kernels, share.bank, session);
   training.memory = share.working + training.bank->bytes();
 }
@@ -222,6 +224,21 @@ std::string train_json(const TrainOptions& options, const FitResult& fit, bool w
   return dump(json);
 }
 
+void write_training_report(const TrainOptions& options, const Training& training, const FitResult& fit,
+                           Session& session) {
+  if (!options.report.ends_with(".html")) {
+    write_file(options.report, fit.model.report_json + "\n");
+    return;
+  }
+  RunFacts facts;
+  facts.kind = "train";
+  facts.command = options.command;
+  for (const auto& [stage, seconds] : fit.report.seconds) facts.seconds += seconds;
+  facts.seed = session.context().seed;
+  facts.threads = fit.report.threads;
+  write_file(options.report, report_page(to_json(fit, training.input.data, training.targets, facts)));
+}
+
 int run(TrainOptions& options) {
   Session session(options.common);
   const DatasetRequest request = dataset_request(options.dataset, true);
@@ -247,7 +264,7 @@ int run(TrainOptions& options) {
   const bool usable = fit.report.status != Status::numerical_trouble;
   const bool whole = !usable || judge_unless_interrupted(options, training, fit, session);
   model.report_json = to_json(fit.report);
-  if (!options.report.empty()) write_file(options.report, model.report_json + "\n");
+  if (!options.report.empty()) write_training_report(options, training, fit, session);
   if (!options.sample_map.empty() && usable) write_file(options.sample_map, sample_maps_csv(fit.report));
   if (!usable) {
     throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
@@ -276,6 +293,9 @@ int run_train(const Arguments& arguments) {
   add_method_options(line, arguments, options.method);
   add_output_options(line.app(), options);
   add_common_options(line.app(), options.common);
+  Arguments words{"kloom", "train"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  options.command = shell_line(words);
   return line.parse(arguments) ? run(options) : kDone;
 }
 

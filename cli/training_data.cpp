@@ -98,30 +98,34 @@ TrainingData read_training_data(const DatasetRequest& request, const KernelOptio
   return training;
 }
 
+KernelChoice choose_kernels(const Dataset& data, const DatasetOptions& options, const KernelOptions& kernels) {
+  KernelChoice choice;
+  choice.by_default = kernels.spec.empty();
+  choice.spec = choice.by_default ? default_kernel_spec(data) : parse_kernel_spec(kernels.spec);
+  choice.recipe.preprocessing = preprocessing_options(options);
+  choice.recipe.preprocessing.keep_text = text_columns_to_keep(choice.spec, data, options.text);
+  if (!kernels.normalise.empty()) choice.recipe.normalisation = parse_normalisation(kernels.normalise);
+  choice.recipe.clip_spectrum = kernels.clip_spectrum;
+  return choice;
+}
+
 void fit_recipe(TrainingData& training, const DatasetOptions& options, const KernelOptions& kernels,
                 Session& session) {
   const Stopwatch watch;
-  const bool chosen = kernels.spec.empty();
-  const KernelSpec spec = chosen ? default_kernel_spec(training.data) : parse_kernel_spec(kernels.spec);
-  RecipeOptions recipe_options;
-  recipe_options.preprocessing = preprocessing_options(options);
-  recipe_options.preprocessing.keep_text = text_columns_to_keep(spec, training.data, options.text);
-  if (!kernels.normalise.empty()) recipe_options.normalisation = parse_normalisation(kernels.normalise);
-  recipe_options.clip_spectrum = kernels.clip_spectrum;
-  training.recipe = Recipe::fit(training.data, spec, recipe_options, session.context());
+  const KernelChoice choice = choose_kernels(training.data, options, kernels);
+  training.recipe = Recipe::fit(training.data, choice.spec, choice.recipe, session.context());
   training.kernel_seconds += watch.seconds();
   session.console().note(
-      fmt::format("{}: {}{}", counted(std::ssize(training.recipe.terms), "kernel"), to_string(spec),
-                  chosen ? " (no --kernels given; this suits the kind and size of the data)" : ""));
+      fmt::format("{}: {}{}", counted(std::ssize(training.recipe.terms), "kernel"), to_string(choice.spec),
+                  choice.by_default ? " (no --kernels given; this suits the kind and size of the data)" : ""));
   stop_if_interrupted();
 }
 
 std::unique_ptr<KernelBank> make_training_bank(TrainingData& training, const KernelOptions& kernels,
                                                std::size_t budget, Session& session) {
   const Stopwatch watch;
-  BankRequest request;
+  BankRequest request = kernels.preferred;
   if (!kernels.bank.empty()) request.kind = parse_bank_kind(kernels.bank);
-  request.families = kernels.families;
   Context context = session.context();
   context.memory_budget = budget;
   BankPlan plan;

@@ -18,7 +18,7 @@ struct KernelOptions {
   std::string normalise;
   bool clip_spectrum = false;
   std::string bank;
-  bool families = false;  // the method reads kernels of one distance without storing them
+  BankRequest preferred;  // what suits the method, where the user names no bank
 };
 
 void add_kernel_options(CLI::App& app, KernelOptions& options);
@@ -33,6 +33,14 @@ struct TrainingData {
 // Reads the samples and says what was found.
 [[nodiscard]] TrainingData read_training_data(const DatasetRequest& request, const KernelOptions& kernels,
                                               Session& session);
+// The spec, or the default one where the user chose none, and how columns are prepared for it.
+struct KernelChoice {
+  KernelSpec spec;
+  RecipeOptions recipe;
+  bool by_default = false;
+};
+[[nodiscard]] KernelChoice choose_kernels(const Dataset& data, const DatasetOptions& options,
+                                          const KernelOptions& kernels);
 // Fits preprocessing and kernels; says which kernels were chosen where the user chose none.
 void fit_recipe(TrainingData& training, const DatasetOptions& options, const KernelOptions& kernels,
                 Session& session);

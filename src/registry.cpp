@@ -51,6 +51,16 @@ MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, cons
   return share;
 }
 
+BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget) {
+  BankRequest request;
+  request.families = learner.wants_families;
+  const double bytes =
+      static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(p) * sizeof(double);
+  // Low-rank factors take n² · rank for a combination, entries n²; a quarter leaves room for everything else.
+  if (learner.wants_entries && bytes <= 0.25 * static_cast<double>(budget)) request.kind = BankKind::dense;
+  return request;
+}
+
 const Learner& find_learner(std::string_view name) {
   std::vector<std::string> names;
   std::string list;

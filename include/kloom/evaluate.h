@@ -2,16 +2,22 @@
 //
 // Predictions held against the truth.
 //
-//   classification   accuracy, balanced accuracy (mean recall of the classes that occur), and where the model
-//                    gives probabilities log loss (probabilities below 1e-15 count as 1e-15) and Brier score;
-//                    AUC for two classes that both occur (ties count half); confusion counts
+//   classification   accuracy, balanced accuracy (mean recall of the classes that occur), F1 macro (mean over the
+//                    classes that occur) and micro; precision, recall and specificity (of the positive class; means
+//                    over classes where there are several), MCC; confusion counts
+//                    by scores: AUC (ties count half; several classes: mean of each against the rest, where all
+//                    occur) and for two classes EER
+//                    by probabilities: log loss (those below 1e-15 count as 1e-15), Brier score, ECE (ten intervals of
+//                    the largest probability)
 //   labels           share of labels that are right, of samples with all labels right, log loss per label
-//   regression       RMSE, MAE, R² (mean over outputs; only where the values vary)
+//   regression       RMSE, MAE, R² (mean over outputs; only where the values vary); where the model gives standard
+//                    deviations, NLL of the normal density and interval coverage (of the 95 % interval)
 //
 // Unlabelled samples and missing values are left out; every other sample counts once.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kloom/model.h"
@@ -22,6 +28,9 @@ namespace kloom {
 
 // Throws InvalidArgument if the two differ in the number of samples or no sample is labelled.
 [[nodiscard]] Evaluation evaluate(const Predictions& predictions, const Targets& targets);
+
+// Is more of this number better? Throws InvalidArgument that lists the names for an unknown one.
+[[nodiscard]] bool larger_is_better(std::string_view metric);
 
 // Labels as written in a file, in the model's own coding: the same names, or the same numbers written
 // differently ("1" and "1.0"). Empty labels and names that the model does not know become unlabelled; the

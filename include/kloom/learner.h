@@ -58,6 +58,8 @@ struct Learner {
   bool wants_families = false;
   // Kernels depend on the sample: the report has maps of samples × kernels.
   bool sample_maps = false;
+  // Combines kernels again and again, so that stored entries are worth their memory.
+  bool wants_entries = false;
 };
 
 // What a fit on n samples, p kernels and m outputs leaves of the memory budget for its bank. Throws ResourceError
@@ -68,6 +70,9 @@ struct MemoryShare {
   bool slower = false;       // the fit goes its slower way, which needs less
 };
 [[nodiscard]] MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, const Context& context);
+
+// How this method likes n × n × p kernels stored, where `budget` bytes are to be had for them.
+[[nodiscard]] BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget);
 
 [[nodiscard]] std::span<const Learner> all_learners();
 // Throws InvalidArgument listing the names, with the nearest one suggested.

@@ -45,12 +45,11 @@ Index outputs_of(const Targets& targets) {
 std::unique_ptr<KernelBank> store(const Learner& learner, const Recipe& recipe, const Targets& targets,
                                   const std::string& kind, const Context& context) {
   const std::shared_ptr<const KernelBank> computed = recipe.training_bank();
-  BankRequest request;
-  request.kind = parse_bank_kind(kind);
-  request.families = learner.wants_families;
   Context with_less = context;
   with_less.memory_budget =
       share_memory(learner, computed->rows(), computed->kernels(), outputs_of(targets), context).bank;
+  BankRequest request = preferred_bank(learner, computed->rows(), computed->kernels(), with_less.memory_budget);
+  if (parse_bank_kind(kind) != BankKind::automatic) request.kind = parse_bank_kind(kind);
   return store_bank(computed, request, with_less);
 }
 

@@ -7,12 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <numbers>
 #include <optional>
 #include <string_view>
 
 #include "kloom/dataset.h"
 #include "kloom/error.h"
+#include "select/metrics.h"
 
 namespace kloom {
 namespace {
@@ -47,67 +48,94 @@ void add_confusion(const Predictions& predictions, const Targets& targets, const
   }
 }
 
-void add_accuracies(Evaluation& evaluation) {
-  Index right = 0;
-  double recalls = 0.0;
-  Index present = 0;
-  for (std::size_t c = 0; c < evaluation.confusion.size(); ++c) {
-    const auto& counts = evaluation.confusion[c];
-    const Index total = std::accumulate(counts.begin(), counts.end(), Index{0});
-    right += counts[c];
-    if (total == 0) continue;
-    recalls += static_cast<double>(counts[c]) / static_cast<double>(total);
-    ++present;
-  }
-  evaluation.values.emplace_back("accuracy",
-                                 static_cast<double>(right) / static_cast<double>(evaluation.samples));
-  evaluation.values.emplace_back("balanced accuracy", recalls / static_cast<double>(present));
-}
-
-// The probability that a positive sample scores above a negative one, by ranks; nullopt with one class only.
-std::optional<double> area_under_curve(const Matrix& scores, const Targets& targets, std::vector<Index> rows) {
-  const auto score = [&](Index row) { return scores(row, 0); };
-  std::sort(rows.begin(), rows.end(), [&](Index a, Index b) { return score(a) < score(b); });
-  double positives = 0.0;
-  double rank_sum = 0.0;
-  for (std::size_t first = 0; first < rows.size();) {
-    std::size_t last = first;
-    while (last < rows.size() && score(rows[last]) == score(rows[first])) ++last;
-    const double rank = 0.5 * static_cast<double>(first + 1 + last);  // mean of the ranks first+1 … last
-    for (std::size_t k = first; k < last; ++k) {
-      if (code_at(targets.codes, rows[k]) == 1) {
-        positives += 1.0;
-        rank_sum += rank;
-      }
-    }
-    first = last;
-  }
-  const double negatives = static_cast<double>(rows.size()) - positives;
-  if (positives == 0.0 || negatives == 0.0) return std::nullopt;
-  return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
+void add_rates(const Targets& targets, Evaluation& evaluation) {
+  const select::Confusion& confusion = evaluation.confusion;
+  const select::ClassRates mean = select::mean_rates(confusion);
+  // Two classes: of the positive one; several: mean over the classes.
+  const bool binary = targets.task == Task::binary;
+  const select::ClassRates rates = binary ? select::class_rates(confusion, 1) : mean;
+  const double right = select::accuracy(confusion);
+  auto& values = evaluation.values;
+  values.emplace_back("accuracy", right);
+  values.emplace_back("balanced accuracy", select::balanced_accuracy(confusion));
+  values.emplace_back("F1 macro", mean.f1);
+  values.emplace_back("F1 micro",
+                      right);  // one label per sample: every miss is one false positive and one negative
+  values.emplace_back("precision", rates.precision);
+  values.emplace_back("recall", rates.recall);
+  values.emplace_back("specificity", rates.specificity);
+  values.emplace_back("MCC", select::matthews_correlation(confusion));
 }
 
 bool all_finite(const Matrix& scores, const std::vector<Index>& rows) {
-  return std::all_of(rows.begin(), rows.end(), [&](Index row) { return std::isfinite(scores(row, 0)); });
+  return std::all_of(rows.begin(), rows.end(), [&](Index row) {
+    for (Index c = 0; c < scores.cols(); ++c) {
+      if (!std::isfinite(scores(row, c))) return false;
+    }
+    return true;
+  });
+}
+
+// One class against the rest by one column.
+std::vector<select::RocPoint> curve_of(const Matrix& scores, Index column, const Targets& targets,
+                                       const std::vector<Index>& rows, int positive) {
+  Vector score;
+  std::vector<int> is_positive;
+  for (const Index row : rows) {
+    score.push_back(scores(row, column));
+    is_positive.push_back(code_at(targets.codes, row) == positive ? 1 : 0);
+  }
+  return select::roc_curve(score, is_positive);
+}
+
+void add_ranking(const Predictions& predictions, const Targets& targets, const std::vector<Index>& rows,
+                 Evaluation& evaluation) {
+  const auto classes = static_cast<Index>(targets.classes.size());
+  if (targets.task == Task::binary) {
+    if (predictions.scores.cols() == 0 || !all_finite(predictions.scores, rows)) return;
+    const auto curve = curve_of(predictions.scores, 0, targets, rows, 1);
+    if (curve.empty()) return;
+    evaluation.values.emplace_back("AUC", select::area_under(curve));
+    evaluation.values.emplace_back("EER", select::equal_error_rate(curve));
+    return;
+  }
+  const bool chances = predictions.probabilities.cols() == classes;
+  const Matrix& scores = chances ? predictions.probabilities : predictions.scores;
+  if (scores.cols() != classes || !all_finite(scores, rows)) return;
+  double area = 0.0;
+  for (Index c = 0; c < classes; ++c) {
+    const auto curve = curve_of(scores, c, targets, rows, static_cast<int>(c));
+    if (curve.empty())
+      return;  // a class that does not occur has no curve, and a mean without it is another number
+    area += select::area_under(curve) / static_cast<double>(classes);
+  }
+  evaluation.values.emplace_back("AUC", area);
 }
 
 void add_probability_scores(const Matrix& probabilities, const Targets& targets, const std::vector<Index>& rows,
                             Evaluation& evaluation) {
   double loss = 0.0;
   double brier = 0.0;
+  Vector confidence;
+  std::vector<int> right;
   for (const Index row : rows) {
     const Index truth = code_at(targets.codes, row);
     loss -= std::log(std::max(probabilities(row, truth), kLeastProbability));
+    Index likeliest = 0;
     for (Index c = 0; c < probabilities.cols(); ++c) {
       const double miss = probabilities(row, c) - (c == truth ? 1.0 : 0.0);
       brier += miss * miss;
+      likeliest = probabilities(row, c) > probabilities(row, likeliest) ? c : likeliest;
     }
+    confidence.push_back(probabilities(row, likeliest));
+    right.push_back(likeliest == truth ? 1 : 0);
   }
   // With two classes both columns miss by the same amount; the usual score counts it once.
   if (targets.task == Task::binary) brier *= 0.5;
   const auto count = static_cast<double>(rows.size());
   evaluation.values.emplace_back("log loss", loss / count);
   evaluation.values.emplace_back("Brier score", brier / count);
+  evaluation.values.emplace_back("ECE", select::calibration_error(select::reliability(confidence, right)));
 }
 
 Evaluation evaluate_classes(const Predictions& predictions, const Targets& targets) {
@@ -120,12 +148,8 @@ Evaluation evaluate_classes(const Predictions& predictions, const Targets& targe
   Evaluation evaluation;
   evaluation.samples = static_cast<Index>(rows.size());
   add_confusion(predictions, targets, rows, evaluation);
-  add_accuracies(evaluation);
-  if (targets.task == Task::binary && predictions.scores.cols() > 0 && all_finite(predictions.scores, rows)) {
-    if (const auto area = area_under_curve(predictions.scores, targets, rows)) {
-      evaluation.values.emplace_back("AUC", *area);
-    }
-  }
+  add_rates(targets, evaluation);
+  add_ranking(predictions, targets, rows, evaluation);
   if (predictions.probabilities.cols() == static_cast<Index>(targets.classes.size())) {
     add_probability_scores(predictions.probabilities, targets, rows, evaluation);
   }
@@ -159,6 +183,29 @@ Residuals residuals_of(std::span<const double> predicted, std::span<const double
   return result;
 }
 
+// How well the standard deviations describe the misses: density of the true values under normal distributions,
+// and how often they lie in the interval that should hold 95 % of them.
+void add_uncertainty(const Predictions& predictions, const Matrix& truth, Evaluation& evaluation) {
+  constexpr double kNormal95 = 1.959963984540054;
+  const Matrix& deviation = predictions.deviation;
+  if (deviation.rows() != truth.rows() || deviation.cols() != truth.cols()) return;
+  double loss = 0.0;
+  double inside = 0.0;
+  double count = 0.0;
+  for (Index t = 0; t < truth.cols(); ++t) {
+    for (Index i = 0; i < truth.rows(); ++i) {
+      if (std::isnan(truth(i, t))) continue;
+      const double miss = (truth(i, t) - predictions.scores(i, t)) / deviation(i, t);
+      loss += 0.5 * miss * miss + std::log(deviation(i, t)) + 0.5 * std::log(2.0 * std::numbers::pi);
+      inside += std::abs(miss) <= kNormal95 ? 1.0 : 0.0;
+      count += 1.0;
+    }
+  }
+  if (!std::isfinite(loss)) return;
+  evaluation.values.emplace_back("NLL", loss / count);
+  evaluation.values.emplace_back("interval coverage", inside / count);
+}
+
 Evaluation evaluate_values(const Predictions& predictions, const Targets& targets) {
   const Matrix& truth = targets.values;
   if (predictions.scores.rows() != truth.rows() || predictions.scores.cols() != truth.cols()) {
@@ -185,6 +232,7 @@ Evaluation evaluate_values(const Predictions& predictions, const Targets& target
   evaluation.values.emplace_back("RMSE", std::sqrt(total.squares / count));
   evaluation.values.emplace_back("MAE", total.absolute / count);
   if (varying > 0) evaluation.values.emplace_back("R²", r2 / static_cast<double>(varying));
+  add_uncertainty(predictions, truth, evaluation);
   return evaluation;
 }
 

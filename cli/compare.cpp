@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom compare: which method should I use?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "kloom/compare.h"
+#include "kloom/error.h"
+#include "kloom/machine.h"
+#include "output_file.h"
+#include "text.h"
+#include "validation_options.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  kloom compare data.csv --target label\n"
+    "  kloom compare data.csv --methods bemkl,simplemkl,uniform --repeats 20 --time 2h -o report.html\n"
+    "  kloom compare data.csv --model best.kloom --metric AUC";
+
+struct CompareOptions {
+  ValidationOptions validation;
+  std::string methods = "all";
+  std::string time = "10m";
+  std::string model;
+};
+
+void add_compare_options(CLI::App& app, CompareOptions& options) {
+  app.add_option("--methods", options.methods, "Names separated by commas (default: all that do the task)")
+      ->group("Method")
+      ->type_name("NAMES");
+  app.add_option("--time", options.time,
+                 "Budget; grids, repeats, folds and methods shrink until the estimate fits (default 10m)")
+      ->group("Running")
+      ->type_name("TIME");
+  const std::string group = "Output";
+  options.validation.output = "report.html";
+  app.add_option("-o,--output", options.validation.output,
+                 "The report: HTML, or JSON by its name (default report.html)")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--model", options.model, "Write the model of the recommended method, trained on all samples")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option(
+         "--resume", options.validation.resume,
+         "Keep finished work in this file, and go on from it where it exists (default: the report's name "
+         "with .partial, removed at the end)")
+      ->group(group)
+      ->type_name("FILE");
+}
+
+ComparisonRequest comparison_request(const CompareOptions& options, const ValidationInput& input) {
+  ComparisonRequest request;
+  request.validation = input.request;
+  request.splits = input.splits;
+  request.seconds = parse_duration(options.time, "--time");
+  if (options.methods != "all") request.methods = split_commas(options.methods);
+  return request;
+}
+
+void save_final_model(const CompareOptions& options, Comparison& comparison, Session& session) {
+  if (options.model.empty() || !comparison.final_fit) return;
+  FitResult& fit = *comparison.final_fit;
+  fit.model.report_json = to_json(fit.report);
+  session.console().note(fmt::format("writing {}: {} on all samples", options.model, fit.model.method));
+  save_model(fit.model, options.model);
+}
+
+int run(CompareOptions& options, const Arguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  Session session(options.validation.common);
+  static_cast<void>(parse_duration(options.time, "--time"));
+  const bool own_journal = options.validation.resume.empty();
+  if (own_journal) options.validation.resume = options.validation.output + ".partial";
+  const auto inputs = input_files(dataset_request(options.validation.dataset, true));
+  for (const std::string* path : {&options.validation.output, &options.model, &options.validation.resume}) {
+    if (!path->empty()) require_writable(*path, inputs);
+  }
+  const ValidationInput input = read_validation_input(options.validation, false, session);
+  const ComparisonRequest request = comparison_request(options, input);
+  Comparison comparison = compare(input.data, input.targets, request, session.stoppable_context());
+  session.console().end_progress();
+  if (comparison.validation.interrupted) {
+    session.console().result(to_text(comparison));
+    throw Interrupted(
+        fmt::format("interrupted after {} results; they are in {}, and the same command goes on from there",
+                    comparison.validation.outcomes.size(), options.validation.resume));
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::string json = to_json(comparison, input.data, input.targets,
+                                   run_facts("compare", arguments, options.validation, seconds));
+  save_final_model(options, comparison, session);
+  write_report(options.validation.output, json);
+  if (own_journal) std::filesystem::remove(options.validation.resume);
+  session.console().result(to_text(comparison));
+  session.console().note(fmt::format("report: {}", options.validation.output));
+  session.console().json_result(json);
+  return kDone;
+}
+
+}  // namespace
+
+int run_compare(const Arguments& arguments) {
+  CompareOptions options;
+  CommandLine line(
+      "compare",
+      "Compares all methods that suit the data on the same splits, recommends one, and writes a page.",
+      kExamples);
+  add_validation_options(line.app(), options.validation);
+  add_compare_options(line.app(), options);
+  add_common_options(line.app(), options.validation.common);
+  return line.parse(arguments) ? run(options, arguments) : kDone;
+}
+
+}  // namespace kloom::cli

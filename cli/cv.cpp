@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// kloom cv: one method on held-out parts of the data.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "kloom/compare.h"
+#include "kloom/error.h"
+#include "method_options.h"
+#include "output_file.h"
+#include "text.h"
+#include "validation_options.h"
+
+namespace kloom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  kloom cv data.csv --target label --method bemkl\n"
+    "  kloom cv data.csv --method simplemkl --grid C=1e-1..1e4 --folds 5 --repeats 3\n"
+    "  kloom cv data.csv --group patient --metric AUC -o report.html\n"
+    "  kloom cv data.csv --holdout 0.3 --repeats 20 --resume work.jsonl";
+
+struct CvOptions {
+  ValidationOptions validation;
+  MethodOptions method;
+  std::vector<std::string> grid;
+  std::string predictions;
+};
+
+void add_cv_options(CLI::App& app, CvOptions& options) {
+  app.add_option("--grid", options.grid,
+                 "Options to choose from inside every training part: NAME=VALUES, such as C=1e-1..1e4; may be "
+                 "repeated")
+      ->allow_extra_args(false)
+      ->group("Method")
+      ->type_name("NAME=VALUES");
+  const std::string group = "Output";
+  app.add_option("-o,--output", options.validation.output,
+                 "Write a report: HTML, or JSON by its name (report.json)")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--predictions", options.predictions,
+                 "Write what was predicted for every held-out sample, as CSV")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--resume", options.validation.resume,
+                 "Keep finished parts in this file, and go on from it where it exists")
+      ->group(group)
+      ->type_name("FILE");
+}
+
+// One row per held-out sample and repeat.
+std::string predictions_csv(const Comparison& comparison, const Dataset& data, const Targets& targets) {
+  const bool classes = targets.task == Task::binary || targets.task == Task::multiclass;
+  std::string text;
+  for (const Outcome& outcome : comparison.validation.outcomes) {
+    const Predictions& p = outcome.predictions;
+    if (!outcome.failure.empty()) continue;
+    if (text.empty()) {
+      text = "repeat,fold,sample,truth,predicted";
+      for (Index c = 0; c < p.probabilities.cols(); ++c)
+        text += "," + csv_cell(fmt::format("p({})", targets.classes[static_cast<std::size_t>(c)]));
+      for (Index c = 0; c < p.scores.cols(); ++c) text += fmt::format(",score{}", c + 1);
+      for (Index c = 0; c < p.deviation.cols(); ++c) text += fmt::format(",deviation{}", c + 1);
+      text += "\n";
+    }
+    const Split& split = comparison.request.splits[static_cast<std::size_t>(outcome.split)];
+    for (std::size_t i = 0; i < split.test.size(); ++i) {
+      const auto row = static_cast<Index>(i);
+      const auto sample = static_cast<std::size_t>(split.test[i]);
+      text += fmt::format("{},{},{},", split.repeat + 1, split.fold + 1,
+                          data.ids.empty() ? fmt::format("{}", sample + 1) : csv_cell(data.ids[sample]));
+      if (classes) {
+        text += csv_cell(targets.classes[static_cast<std::size_t>(targets.codes[sample])]) + "," +
+                csv_cell(targets.classes[static_cast<std::size_t>(p.codes[i])]);
+      } else {
+        text += number_text(targets.values(split.test[i], 0)) + "," + number_text(p.scores(row, 0));
+      }
+      for (const Matrix* values : {&p.probabilities, &p.scores, &p.deviation}) {
+        for (Index c = 0; c < values->cols(); ++c) text += "," + number_text((*values)(row, c));
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+Candidate candidate_of(const CvOptions& options, const Learner& learner) {
+  Candidate candidate{learner.name, option_values(options.method, learner), {}};
+  for (const std::string& axis : options.grid) {
+    candidate.grid.push_back(parse_grid_axis(axis, learner));
+    if (candidate.options.contains(candidate.grid.back().first)) {
+      throw InvalidArgument(fmt::format("--grid and the option itself both set {}; give one of them",
+                                        candidate.grid.back().first));
+    }
+  }
+  return candidate;
+}
+
+int finish_interrupted(const CvOptions& options, const Comparison& comparison, Session& session) {
+  const auto all = comparison.request.splits.size();
+  session.console().result(to_text(comparison));
+  const std::string& journal = options.validation.resume;
+  throw Interrupted(
+      fmt::format("interrupted after {} of {} parts; {}", comparison.validation.outcomes.size(), all,
+                  journal.empty() ? "with --resume FILE they would have been kept"
+                                  : "they are in " + journal + ", and the same command goes on from there"));
+}
+
+int run(CvOptions& options, const Arguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  Session session(options.validation.common);
+  const auto inputs = input_files(dataset_request(options.validation.dataset, true));
+  for (const std::string* path :
+       {&options.validation.output, &options.predictions, &options.validation.resume}) {
+    if (!path->empty()) require_writable(*path, inputs);
+  }
+  const bool unlabelled = !options.method.method.empty() && find_learner(options.method.method).semi_supervised;
+  ValidationInput input = read_validation_input(options.validation, unlabelled, session);
+  const Learner& learner = choose_learner(options.method, input.targets.task);
+  if (input.request.metric.empty()) input.request.metric = default_metric(input.targets.task);
+  input.request.candidates = {candidate_of(options, learner)};
+  input.request.splits = make_splits(input.targets, input.splits, session.context().seed);
+  session.console().note(fmt::format("{}: {} splits", learner.name, input.request.splits.size()));
+  Comparison comparison = summarise(
+      input.request, cross_validate(input.data, input.targets, input.request, session.stoppable_context()));
+  session.console().end_progress();
+  if (comparison.validation.interrupted) return finish_interrupted(options, comparison, session);
+  if (comparison.methods.empty())
+    throw InvalidArgument(comparison.left_out.empty() ? "no part has a result"
+                                                      : comparison.left_out.front().second);
+  if (!options.validation.output.empty()) {
+    comparison.final_fit =
+        fit_on_all(input.data, input.targets, input.request, comparison.methods.front(), session.context());
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::string json =
+      to_json(comparison, input.data, input.targets, run_facts("cv", arguments, options.validation, seconds));
+  if (!options.validation.output.empty()) write_report(options.validation.output, json);
+  if (!options.predictions.empty())
+    write_file(options.predictions, predictions_csv(comparison, input.data, input.targets));
+  session.console().result(to_text(comparison));
+  session.console().json_result(json);
+  return kDone;
+}
+
+}  // namespace
+
+int run_cv(const Arguments& arguments) {
+  CvOptions options;
+  CommandLine line("cv", "Tests a method on samples that it did not learn from (cross-validation).", kExamples);
+  add_validation_options(line.app(), options.validation);
+  // The method's own --folds is about choosing its options; --inner-folds says that here.
+  add_method_options(line, arguments, options.method, {"--folds"});
+  add_cv_options(line.app(), options);
+  add_common_options(line.app(), options.validation.common);
+  return line.parse(arguments) ? run(options, arguments) : kDone;
+}
+
+}  // namespace kloom::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The figures of the report, each drawn from a part of its JSON. A figure whose data are not there is an empty
+// string.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace kloom::report {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] std::string metric_figure(const Json& report);     // every split, mean and deviation by method
+[[nodiscard]] std::string time_figure(const Json& report);       // training time against the metric
+[[nodiscard]] std::string confusion_figure(const Json& report);  // of the first method
+[[nodiscard]] std::string roc_figure(
+    const Json& report);  // methods for two classes, classes of the first method else
+[[nodiscard]] std::string reliability_figure(const Json& report);  // of the first method that has probabilities
+[[nodiscard]] std::string residual_figure(const Json& report);     // regression
+[[nodiscard]] std::string weights_figure(const Json& report);      // kernels by weight
+[[nodiscard]] std::string groups_figure(const Json& report);       // weight by view or feature, and by function
+[[nodiscard]] std::string convergence_figure(const Json& report);
+[[nodiscard]] std::string embedding_figure(const Json& report);  // places of the classes
+[[nodiscard]] std::string switches_figure(const Json& report);   // samples × kernels
+[[nodiscard]] std::string gating_figure(const Json& report);     // weight of each kernel, sample by sample
+
+}  // namespace kloom::report

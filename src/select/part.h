@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One side-by-side of training and test samples: everything fitted on the training part, kernels shared by all
+// methods.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kloom/validate.h"
+
+namespace kloom::select {
+
+// What is the same for all parts.
+struct Problem {
+  const Dataset& data;
+  const Targets& targets;
+  const KernelSpec& spec;
+  const RecipeOptions& recipe;
+  BankKind bank = BankKind::automatic;
+};
+
+// One fit and the predictions of the test samples.
+struct Trial {
+  FitResult fit;
+  Predictions predictions;  // classes as in the whole data
+  Evaluation evaluation;
+  double kernel_seconds = 0.0;
+  double train_seconds = 0.0;
+  double predict_seconds = 0.0;
+  std::size_t memory_bytes = 0;
+};
+
+class Part {
+ public:
+  // Fits preprocessing and kernels on `train`. `test` may be empty.
+  Part(const Problem& problem, const std::vector<Index>& train, const std::vector<Index>& test,
+       const Context& context);
+
+  // Throws InvalidArgument where the method cannot take the data or options, ResourceError where it does not
+  // fit.
+  [[nodiscard]] Trial run(const Learner& learner, const OptionValues& options, const Context& context);
+
+  [[nodiscard]] const Recipe& recipe() const { return recipe_; }
+
+ private:
+  // Kernels as this learner likes them stored; made once.
+  const KernelBank& bank_for(const Learner& learner, std::size_t budget, const Context& context);
+  void restrict_targets(const std::vector<Index>& train);
+  void restore_classes(Predictions& predictions) const;
+
+  const Problem& problem_;
+  std::vector<Index> train_rows_;
+  std::vector<Index> test_rows_;
+  Dataset test_;
+  Recipe recipe_;
+  Targets train_targets_;
+  Targets test_targets_;
+  std::vector<int> classes_;  // class of the whole data behind each class of the training part
+  std::map<std::pair<BankKind, bool>, std::unique_ptr<KernelBank>> banks_;  // by kind and families
+  double kernel_seconds_ = 0.0;
+};
+
+// Targets of some samples.
+[[nodiscard]] Targets select_targets(const Targets& targets, const std::vector<Index>& rows);
+
+}  // namespace kloom::select

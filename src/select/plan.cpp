@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "select/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/threads.h"
+#include "kloom/error.h"
+#include "kloom/machine.h"
+#include "select/choice.h"
+#include "select/part.h"
+
+namespace kloom::select {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Index kPilotSamples = 200;
+// How fits grow with the number of samples: matrices of N² first, their N³ later; passes over samples and the
+// kernels of those that are kept for stochastic methods.
+constexpr double kGrowth = 2.0;
+constexpr double kLateGrowth = 3.0;
+constexpr double kLate = 4.0;  // times the samples of the trial
+constexpr double kStochasticGrowth = 1.5;
+constexpr double kUse = 0.85;         // of the budget; the rest is for what estimates do not know
+constexpr double kPilotShare = 0.05;  // of the budget, for the trial of one method
+
+bool has_option(const Learner& learner, const std::string& name) {
+  return std::ranges::any_of(learner.options, [&](const OptionInfo& option) { return option.name == name; });
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(1.0, seconds));
+  return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0)
+                          : fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Seconds of one fit on the pilot's samples without and with its grid.
+struct Pilot {
+  double plain = 0.0;
+  double full = 0.0;
+};
+
+class Planner {
+ public:
+  Planner(const Dataset& data, const Targets& targets, const ComparisonRequest& request, const Context& context)
+      : request_(request),
+        context_(context),
+        problem_{data, targets, request.validation.spec, request.validation.recipe, request.validation.bank} {}
+
+  Plan make() {
+    plan_.repeats = request_.splits.repeats;
+    plan_.folds = request_.splits.folds;
+    choose_methods();
+    run_pilots();
+    shrink();
+    return std::move(plan_);
+  }
+
+ private:
+  void choose_methods();
+  void run_pilots();
+  std::optional<Pilot> pilot_of(const Learner& learner, Part& part);
+  [[nodiscard]] double seconds_with_grid(const Learner& learner, Part& part, double plain,
+                                         const Context& context) const;
+  void shrink();
+  void leave_out_slow_methods();
+  [[nodiscard]] double cost(const Plan& plan) const;
+  [[nodiscard]] double cost(const std::string& method, GridSize grids, double samples) const;
+  [[nodiscard]] Index splits_of(const Plan& plan) const;
+  [[nodiscard]] bool fits() const { return cost(plan_) <= kUse * request_.seconds; }
+  [[nodiscard]] Index training_samples(const Plan& plan) const;
+
+  const ComparisonRequest& request_;
+  const Context& context_;
+  Problem problem_;
+  Plan plan_;
+  std::map<std::string, Pilot> pilots_;
+  double kernel_seconds_ = 0.0;
+  Index pilot_samples_ = 1;
+};
+
+void Planner::choose_methods() {
+  const Task task = problem_.targets.task;
+  for (const std::string& name : request_.methods) static_cast<void>(find_learner(name));
+  for (const Learner& learner : all_learners()) {
+    const bool asked = request_.methods.empty() || std::ranges::count(request_.methods, learner.name) > 0;
+    if (!asked) {
+      plan_.left_out.emplace_back(learner.name, "not among the methods asked for");
+    } else if (std::ranges::find(learner.tasks, task) == learner.tasks.end()) {
+      plan_.left_out.emplace_back(learner.name, fmt::format("does not do {} tasks", to_string(task)));
+    } else {
+      plan_.methods.push_back(learner.name);
+    }
+  }
+  if (plan_.methods.empty())
+    throw InvalidArgument(fmt::format("none of the methods does {} tasks", to_string(task)));
+}
+
+void Planner::run_pilots() {
+  std::vector<Index> rows;
+  for (Index i = 0; i < problem_.data.samples; ++i) rows.push_back(i);
+  const Index training = training_samples(plan_);
+  if (training > kPilotSamples) {
+    SplitRequest sample;
+    sample.kind = SplitRequest::Kind::holdout;
+    sample.test_share = static_cast<double>(kPilotSamples) / static_cast<double>(problem_.data.samples);
+    rows = make_splits(problem_.targets, sample, context_.seed).front().test;
+  }
+  pilot_samples_ = std::min<Index>(std::ssize(rows), training);
+  Context own = context_;
+  own.threads = 1;
+  own.log = nullptr;
+  const auto start = Clock::now();
+  Part part(problem_, rows, {}, own);
+  kernel_seconds_ = since(start);
+  std::vector<std::string> kept;
+  for (const std::string& name : plan_.methods) {
+    const auto pilot = pilot_of(find_learner(name), part);
+    if (!pilot) continue;
+    pilots_[name] = *pilot;
+    kept.push_back(name);
+  }
+  plan_.methods = kept;
+  if (kept.empty())
+    throw InvalidArgument(
+        fmt::format("no method would end within {}; give more time", seconds_text(request_.seconds)));
+}
+
+// Nothing if the method is left out: too slow even here, or unable to take these data.
+std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
+  const auto start = Clock::now();
+  const double limit = std::max(1.0, kPilotShare * request_.seconds);
+  bool too_slow = false;
+  Context own = context_;
+  own.threads = 1;
+  own.log = nullptr;
+  own.progress = [&](const Progress&) {
+    too_slow = since(start) > limit;
+    if (too_slow) return Signal::abort;
+    const Progress here{"trials", std::ssize(pilots_), std::ssize(plan_.methods), std::nan(""), since(start)};
+    return context_.progress && context_.progress(here) != Signal::go_on ? Signal::abort : Signal::go_on;
+  };
+  Pilot pilot;
+  bool ended = false;  // without a grid
+  try {
+    pilot.plain = pilot.full = part.run(learner, {}, own).train_seconds;
+    ended = true;
+    pilot.full = seconds_with_grid(learner, part, pilot.plain, own);
+    return pilot;
+  } catch (const Interrupted&) {
+    if (!too_slow) throw;
+    if (ended) {
+      plan_.without_grid.push_back(learner.name);
+      plan_.notes.push_back(
+          fmt::format("{} keeps its default options: choosing them would take too long.", learner.name));
+      return pilot;
+    }
+    plan_.left_out.emplace_back(
+        learner.name, fmt::format("a trial on {} samples took more than {}, too long for {}", pilot_samples_,
+                                  seconds_text(limit), seconds_text(request_.seconds)));
+  } catch (const ResourceError& error) {
+    plan_.left_out.emplace_back(learner.name, error.what());
+  } catch (const InvalidArgument& error) {
+    plan_.left_out.emplace_back(learner.name, error.what());
+  }
+  return std::nullopt;
+}
+
+double Planner::seconds_with_grid(const Learner& learner, Part& part, double plain,
+                                  const Context& context) const {
+  const OptionGrid grid = default_grid(learner, GridSize::full);
+  if (grid.empty()) return plain;
+  if (!walks_grid(learner, grid, request_.validation.metric, problem_.targets.task)) {
+    const auto folds = static_cast<double>(request_.validation.inner_folds);
+    const double smaller = std::pow((folds - 1.0) / folds, kGrowth);
+    return plain * (1.0 + folds * smaller * static_cast<double>(grid_points(grid).size()));
+  }
+  OptionValues options;
+  for (const auto& [name, values] : grid) options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
+  if (has_option(learner, "folds")) options["folds"] = fmt::format("{}", request_.validation.inner_folds);
+  return part.run(learner, options, context).train_seconds;
+}
+
+Index Planner::splits_of(const Plan& plan) const {
+  switch (request_.splits.kind) {
+    case SplitRequest::Kind::folds:
+      return plan.folds * plan.repeats;
+    case SplitRequest::Kind::holdout:
+      return plan.repeats;
+    case SplitRequest::Kind::given:
+      break;
+  }
+  return std::ssize(make_splits(problem_.targets, request_.splits, context_.seed));
+}
+
+Index Planner::training_samples(const Plan& plan) const {
+  const auto n = static_cast<double>(problem_.data.samples);
+  switch (request_.splits.kind) {
+    case SplitRequest::Kind::folds:
+      return static_cast<Index>(n * (1.0 - 1.0 / static_cast<double>(plan.folds)));
+    case SplitRequest::Kind::holdout:
+      return static_cast<Index>(n * (1.0 - request_.splits.test_share));
+    case SplitRequest::Kind::given:
+      break;
+  }
+  return std::ssize(make_splits(problem_.targets, request_.splits, context_.seed).front().train);
+}
+
+double Planner::cost(const std::string& method, GridSize grids, double samples) const {
+  const Pilot& pilot = pilots_.at(method);
+  const double part = grids == GridSize::full ? 1.0 : (grids == GridSize::coarse ? 0.6 : 0.0);
+  const double larger = std::max(1.0, samples / static_cast<double>(pilot_samples_));
+  const double growth =
+      find_learner(method).wants_families
+          ? std::pow(larger, kStochasticGrowth)
+          : std::pow(std::min(larger, kLate), kGrowth) * std::pow(std::max(1.0, larger / kLate), kLateGrowth);
+  return (pilot.plain + part * (pilot.full - pilot.plain)) * growth;
+}
+
+double Planner::cost(const Plan& plan) const {
+  const auto samples = static_cast<double>(training_samples(plan));
+  const double larger = std::max(1.0, samples / static_cast<double>(pilot_samples_));
+  double one = kernel_seconds_ * larger * larger;
+  double slowest = 0.0;
+  for (const std::string& method : plan.methods) {
+    one += cost(method, plan.grids, samples);
+    slowest = std::max(slowest, cost(method, GridSize::none, static_cast<double>(problem_.data.samples)));
+  }
+  const Index splits = splits_of(plan);
+  const auto workers = static_cast<double>(std::min<Index>(base::resolve_threads(context_), splits));
+  return std::ceil(static_cast<double>(splits) / workers) * one + slowest;
+}
+
+// What costs least to lose goes first: fine grids, then repeats, then grids, then folds, then slow methods.
+void Planner::shrink() {
+  const Plan asked = plan_;
+  const double whole = cost(plan_);
+  if (!fits()) plan_.grids = GridSize::coarse;
+  while (!fits() && plan_.repeats > 1) --plan_.repeats;
+  if (!fits()) plan_.grids = GridSize::none;
+  if (!fits() && request_.splits.kind == SplitRequest::Kind::folds && plan_.folds > 3) plan_.folds = 3;
+  if (!fits()) leave_out_slow_methods();
+  plan_.estimated_seconds = cost(plan_);
+  std::string changes;
+  const auto add = [&](const std::string& text) { changes += (changes.empty() ? "" : ", ") + text; };
+  if (plan_.grids == GridSize::coarse) add("grids were thinned");
+  if (plan_.grids == GridSize::none) add("options keep their defaults instead of being chosen from grids");
+  if (plan_.repeats < asked.repeats)
+    add(fmt::format("{} of {} repeats are done", plan_.repeats, asked.repeats));
+  if (plan_.folds < asked.folds) add(fmt::format("{} folds instead of {}", plan_.folds, asked.folds));
+  if (plan_.methods.size() < asked.methods.size()) add("slow methods are left out");
+  if (!changes.empty()) {
+    plan_.notes.push_back(
+        fmt::format("All that was asked for would take about {}. To fit the budget of {}: {}. "
+                    "'--time' gives more.",
+                    seconds_text(whole), seconds_text(request_.seconds), changes));
+  }
+}
+
+void Planner::leave_out_slow_methods() {
+  const auto samples = static_cast<double>(training_samples(plan_));
+  while (!fits() && plan_.methods.size() > 1) {
+    const auto slowest = std::ranges::max_element(
+        plan_.methods, {}, [&](const std::string& method) { return cost(method, plan_.grids, samples); });
+    const double all = cost(*slowest, plan_.grids, samples) * static_cast<double>(splits_of(plan_));
+    plan_.left_out.emplace_back(*slowest, fmt::format("would take about {} of the budget of {}",
+                                                      seconds_text(all), seconds_text(request_.seconds)));
+    plan_.methods.erase(slowest);
+  }
+}
+
+}  // namespace
+
+OptionGrid default_grid(const Learner& learner, GridSize size) {
+  if (size == GridSize::none) return {};
+  const bool full = size == GridSize::full;
+  using Values = std::vector<std::string>;
+  OptionGrid grid;
+  // Prices of a violation over four decades: with unit diagonals, below 0.1 everything is the mean, above 1000
+  // nothing is softened any more.
+  if (has_option(learner, "C"))
+    grid.emplace_back("C", full ? Values{"0.1", "1", "10", "100", "1000"} : Values{"1", "10", "100"});
+  if (has_option(learner, "lambda_grid"))
+    grid.emplace_back("lambda",
+                      full ? Values{"0.0078125", "0.03125", "0.125", "0.5"} : Values{"0.03125", "0.125"});
+  return grid;
+}
+
+Plan make_plan(const Dataset& data, const Targets& targets, const ComparisonRequest& request,
+               const Context& context) {
+  return Planner(data, targets, request, context).make();
+}
+
+std::string to_json(const Plan& plan) {
+  const nlohmann::json json = {{"methods", plan.methods},
+                               {"without_grid", plan.without_grid},
+                               {"grids", static_cast<int>(plan.grids)},
+                               {"repeats", plan.repeats},
+                               {"folds", plan.folds},
+                               {"estimated_seconds", plan.estimated_seconds},
+                               {"left_out", plan.left_out},
+                               {"notes", plan.notes}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Plan plan_from_json(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  Plan plan;
+  plan.methods = json.at("methods").get<std::vector<std::string>>();
+  plan.without_grid = json.at("without_grid").get<std::vector<std::string>>();
+  plan.grids = static_cast<GridSize>(json.at("grids").get<int>());
+  plan.repeats = json.at("repeats").get<Index>();
+  plan.folds = json.at("folds").get<Index>();
+  plan.estimated_seconds = json.at("estimated_seconds").get<double>();
+  plan.left_out = json.at("left_out").get<std::vector<std::pair<std::string, std::string>>>();
+  plan.notes = json.at("notes").get<std::vector<std::string>>();
+  return plan;
+}
+
+}  // namespace kloom::select

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "select/validation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <set>
+
+#include "base/threads.h"
+#include "kloom/error.h"
+#include "kloom/evaluate.h"
+#include "kloom/machine.h"
+#include "select/choice.h"
+#include "select/part.h"
+
+namespace kloom::select {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The state that workers share: what is done, when to stop, and the one voice that speaks to the caller.
+class Run {
+ public:
+  Run(const ValidationRequest& request, Journal& journal, const Context& context)
+      : request_(request), journal_(journal), context_(context) {
+    result_.outcomes = journal.outcomes();
+    result_.taken_from_journal = std::ssize(result_.outcomes);
+    for (const Outcome& outcome : result_.outcomes) done_.insert({outcome.split, outcome.candidate});
+  }
+
+  // Candidates that are still to be run on this split.
+  [[nodiscard]] std::vector<Index> open_on(Index split) const {
+    std::vector<Index> open;
+    for (Index c = 0; c < std::ssize(request_.candidates); ++c) {
+      if (!done_.contains({split, c})) open.push_back(c);
+    }
+    return open;
+  }
+
+  void add(Outcome outcome) {
+    const std::scoped_lock lock(mutex_);
+    journal_.write(outcome);
+    result_.outcomes.push_back(std::move(outcome));
+    tell();
+  }
+
+  // The context of one worker: its steps ask whether to go on, and say from time to time how far all have come.
+  [[nodiscard]] Context worker_context(int threads, std::size_t memory) {
+    Context own = context_;
+    own.threads = threads;
+    own.memory_budget = memory;
+    own.log = nullptr;
+    own.progress = [this](const Progress&) {
+      if (ended()) return Signal::abort;
+      const std::scoped_lock lock(mutex_);
+      const auto now = Clock::now();
+      if (now - last_told_ > std::chrono::milliseconds(100)) tell();
+      return stop_ ? Signal::abort : Signal::go_on;
+    };
+    return own;
+  }
+
+  [[nodiscard]] bool ended() {
+    if (stop_) return true;
+    if (seconds() < request_.seconds) return false;
+    out_of_time_ = true;
+    stop_ = true;
+    return true;
+  }
+
+  void fail(std::exception_ptr error) {
+    const std::scoped_lock lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    stop_ = true;
+  }
+
+  [[nodiscard]] Validation take() {
+    if (error_) std::rethrow_exception(error_);
+    result_.out_of_time = out_of_time_;
+    std::ranges::sort(result_.outcomes, {}, [](const Outcome& o) { return std::pair(o.split, o.candidate); });
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  void tell() {
+    last_told_ = Clock::now();
+    if (!context_.progress || stop_) return;
+    const auto steps = static_cast<std::ptrdiff_t>(request_.splits.size() * request_.candidates.size());
+    const Progress progress{"validation", std::ssize(result_.outcomes), steps, std::nan(""), seconds()};
+    if (context_.progress(progress) == Signal::go_on) return;
+    result_.interrupted = true;
+    stop_ = true;
+  }
+
+  const ValidationRequest& request_;
+  Journal& journal_;
+  const Context& context_;
+  Validation result_;
+  std::set<std::pair<Index, Index>> done_;
+  std::mutex mutex_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> out_of_time_{false};
+  std::exception_ptr error_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_told_ = start_;
+};
+
+void fill(Outcome& outcome, const Candidate& candidate, const Choice& choice, Trial trial) {
+  outcome.evaluation = std::move(trial.evaluation);
+  outcome.predictions = std::move(trial.predictions);
+  outcome.predictions.contributions.clear();
+  outcome.status = trial.fit.report.status;
+  outcome.kernel_seconds = trial.kernel_seconds;
+  outcome.predict_seconds = trial.predict_seconds;
+  outcome.kernels_used = kernels_used(trial.fit.model);
+  outcome.kernels = static_cast<Index>(trial.fit.model.kernel_names.size());
+  outcome.memory_bytes = trial.memory_bytes;
+  for (const auto& [name, values] : candidate.grid) {
+    const auto& from = choice.by_method ? trial.fit.report.options : choice.options;
+    const auto place = from.find(name);
+    if (place != from.end()) outcome.chosen[name] = place->second;
+  }
+}
+
+// One candidate on one split; a method that cannot take the data has that as its outcome.
+Outcome run_one(const Problem& problem, Part& part, const ValidationRequest& request, Outcome outcome,
+                const Context& context) {
+  const Candidate& candidate = request.candidates[static_cast<std::size_t>(outcome.candidate)];
+  const Split& split = request.splits[static_cast<std::size_t>(outcome.split)];
+  const auto start = Clock::now();
+  try {
+    const Choice choice = choose(problem, split.train, candidate, request, context);
+    const double chosen = std::chrono::duration<double>(Clock::now() - start).count();
+    Trial trial = part.run(find_learner(candidate.method), choice.options, context);
+    outcome.train_seconds = chosen + trial.train_seconds;
+    fill(outcome, candidate, choice, std::move(trial));
+  } catch (const InvalidArgument& error) {
+    outcome.failure = error.what();
+  } catch (const ResourceError& error) {
+    outcome.failure = error.what();
+  }
+  return outcome;
+}
+
+void run_split(const Problem& problem, const ValidationRequest& request, Index split, Run& run,
+               const Context& context) {
+  const std::vector<Index> open = run.open_on(split);
+  if (open.empty() || run.ended()) return;
+  const Split& sides = request.splits[static_cast<std::size_t>(split)];
+  try {
+    Part part(problem, sides.train, sides.test, context);
+    for (const Index candidate : open) {
+      if (run.ended()) return;
+      Outcome outcome;
+      outcome.candidate = candidate;
+      outcome.split = split;
+      run.add(run_one(problem, part, request, std::move(outcome), context));
+    }
+  } catch (const Interrupted&) {
+    // Stopped on the way; what was finished is kept.
+  } catch (...) {
+    run.fail(std::current_exception());
+  }
+}
+
+// Splits at a time, by the memory that one of them takes.
+int workers_for(const Dataset& data, const Targets& targets, const ValidationRequest& request, int threads,
+                std::size_t budget) {
+  const auto n = static_cast<Index>(request.splits.front().train.size());
+  Index outputs = targets.classes.size() > 2 ? static_cast<Index>(targets.classes.size()) : 1;
+  outputs = std::max<Index>(outputs, targets.values.cols());
+  // The number of kernels is known after fitting; features and families tell it well enough.
+  std::size_t kernels = 0;
+  for (const KernelFamily& family : request.spec.families) {
+    std::size_t scopes = 1;
+    for (const Scope& scope : family.scopes) {
+      if (scope.kind == ScopeKind::each) scopes += static_cast<std::size_t>(data.features.cols());
+      if (scope.kind == ScopeKind::views || scope.kind == ScopeKind::automatic) scopes += data.views.size();
+    }
+    kernels += scopes * std::max<std::size_t>(family.values.size(), family.automatic ? 10 : 1);
+  }
+  std::size_t working = 0;
+  for (const Candidate& candidate : request.candidates) {
+    const Learner& learner = find_learner(candidate.method);
+    working = std::max(working, learner.working_memory(n, static_cast<Index>(kernels), outputs));
+  }
+  const std::size_t bank = static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * kernels * sizeof(double);
+  const std::size_t fit = std::max<std::size_t>(1, budget / std::max<std::size_t>(1, working + bank));
+  return static_cast<int>(std::min({fit, static_cast<std::size_t>(threads), request.splits.size()}));
+}
+
+void check(const Targets& targets, const ValidationRequest& request) {
+  if (request.splits.empty()) throw InvalidArgument("there is no split to validate on");
+  if (request.candidates.empty()) throw InvalidArgument("there is no method to validate");
+  if (request.inner_folds < 2)
+    throw InvalidArgument(fmt::format("inner folds must be at least 2, got {}", request.inner_folds));
+  static_cast<void>(larger_is_better(request.metric));
+  for (const Candidate& candidate : request.candidates) {
+    const Learner& learner = find_learner(candidate.method);
+    if (std::ranges::find(learner.tasks, targets.task) == learner.tasks.end())
+      throw InvalidArgument(fmt::format("{} does not do {} tasks", learner.name, to_string(targets.task)));
+  }
+}
+
+}  // namespace
+
+std::string candidate_text(const Candidate& candidate) {
+  std::string text = candidate.method;
+  for (const auto& [name, value] : candidate.options) text += fmt::format(" {}={}", name, value);
+  for (const auto& [name, values] : candidate.grid)
+    text += fmt::format(" {}=[{}]", name, fmt::join(values, ","));
+  return text;
+}
+
+std::string settings_text(const ValidationRequest& request, const Context& context) {
+  const PreprocessingOptions& preparation = request.recipe.preprocessing;
+  std::string text =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(request.spec), preparation.standardise,
+                  static_cast<int>(preparation.impute), preparation.onehot,
+                  fmt::join(preparation.keep_text, ","), to_string(request.recipe.normalisation),
+                  request.recipe.clip_spectrum, request.metric, request.inner_folds, context.seed);
+  for (const Candidate& candidate : request.candidates) text += "|" + candidate_text(candidate);
+  for (const Split& split : request.splits) text += fmt::format("|{}", fmt::join(split.test, ","));
+  return text;
+}
+
+Validation run_validation(const Dataset& data, const Targets& targets, const ValidationRequest& request,
+                          Journal& journal, const Context& context) {
+  check(targets, request);
+  const Problem problem{data, targets, request.spec, request.recipe, request.bank};
+  const int threads = base::resolve_threads(context);
+  const std::size_t budget = memory_budget(context);
+  const int workers = workers_for(data, targets, request, threads, budget);
+  Run run(request, journal, context);
+  const Index splits = std::ssize(request.splits);
+  // One thread each where there are several splits, whoever works on them: the same bits however many are left
+  // to do.
+  const Context own = run.worker_context(splits > 1 ? 1 : threads,
+                                         std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)
+  for (Index split = 0; split < splits; ++split) run_split(problem, request, split, run, own);
+  return run.take();
+}
+
+}  // namespace kloom::select
+
+namespace kloom {
+
+Validation cross_validate(const Dataset& data, const Targets& targets, const ValidationRequest& request,
+                          const Context& context) {
+  ValidationRequest own = request;
+  if (own.metric.empty()) own.metric = default_metric(targets.task);
+  select::Journal journal(own.journal,
+                          select::fingerprint_of(data, targets, select::settings_text(own, context)));
+  return select::run_validation(data, targets, own, journal, context);
+}
+
+}  // namespace kloom
