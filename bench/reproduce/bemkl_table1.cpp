@@ -11,7 +11,7 @@
 // Splits run in parallel, one thread each. Differences are in published standard deviations.
 //
 // Table 2: protein fold, one kernel on each of the 12 views of proteinfold.*.csv.gz, the published training and
-// test part; polynomial kernels of degree 2 as Damoulas and Girolami use them, one-versus-all and multiclass.
+// test part, one-versus-all and multiclass.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,41 +146,58 @@ void table1(const Settings& settings) {
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
+// Second-order polynomials on the ten views of global characteristics, inner products on the two of alignment
+// scores, as Damoulas and Girolami have it; σ_g = 0.1, the default of the author's program, which is what comes
+// near the published accuracy (1, which reproduces Table 1, is two points lower). Replications differ in the
+// random start.
 void table2(const Settings& settings) {
+  constexpr const char* kViews =
+      "poly(degree=2) on view Composition, view Secondary, view Hydrophobicity, view Volume, view Polarity, "
+      "view Polarizability, view L1, view L4, view L14, view L30; linear on view SWblosum62, view SWpam50";
   DatasetRequest request;
   request.views_by_prefix = true;
   request.path = (settings.folder / "proteinfold.train.csv.gz").string();
   const Dataset train = load_dataset(request, {});
   request.path = (settings.folder / "proteinfold.test.csv.gz").string();
   const Dataset test = load_dataset(request, {});
-  fmt::print(
-      "BEMKL Table 2, protein fold: {} training, {} test samples. Published: one-versus-all 71.5 ± 0.1, "
-      "multiclass "
-      "71.2 ± 0.2 over 20 replications\n",
-      train.samples, test.samples);
+  fmt::print("BEMKL Table 2, protein fold: {} training, {} test samples, {} random starts\n", train.samples,
+             test.samples, settings.splits);
   TargetsRequest classes;
   classes.kind = TargetsRequest::Kind::classes;
   const Targets targets = make_targets(train.labels, classes);
-  for (const char* spec : {"poly(degree=2) on views", "rbf(auto, count=1) on views"}) {
-    const Recipe recipe = Recipe::fit(train, parse_kernel_spec(spec), {}, {});
-    const auto bank = store_bank(recipe.training_bank(), {}, {});
-    for (const auto& [name, extra] : std::vector<std::pair<std::string, OptionValues>>{
-             {"one-versus-all", {{"multiclass", "one-versus-all"}}},
-             {"multiclass", {}},
-             {"multinomial", {{"likelihood", "multinomial"}}}}) {
-      OptionValues options = {
-          {"iterations", "200"}, {"tolerance", "0"}, {"acceleration", "none"}, {"variance", "false"}};
-      for (const auto& [key, value] : extra) options[key] = value;
+  const Recipe recipe = Recipe::fit(train, parse_kernel_spec(kViews), {}, {});
+  const auto bank = store_bank(recipe.training_bank(), {}, {});
+  const double error = 100.0 * std::sqrt(0.71 * 0.29 / static_cast<double>(test.samples));
+  const std::vector<std::pair<std::string, const char*>> ways = {{"one-versus-all", "71.5 ± 0.1"},
+                                                                 {"shared", "71.2 ± 0.2"}};
+  for (const auto& [way, published] : ways) {
+    std::vector<Outcome> outcomes;
+    for (Index k = 0; k < settings.splits; ++k) {
+      OptionValues options = {{"iterations", "200"},
+                              {"literal", "true"},
+                              {"sigma_g", "0.1"},
+                              {"variance", "false"},
+                              {"multiclass", way}};
       for (const auto& [key, value] : settings.options) options[key] = value;
+      Context context;
+      context.seed = static_cast<std::uint64_t>(k) + 1;
       const auto start = std::chrono::steady_clock::now();
-      FitResult fit = find_learner("bemkl").fit(*bank, targets, options, {});
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      FitResult fit = find_learner("bemkl").fit(*bank, targets, options, context);
+      Outcome outcome;
+      outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       fit.model.recipe = recipe;
-      const Evaluation e = evaluate(predict(fit.model, test, {}, {}), targets_for(fit.model, test.labels));
-      fmt::print("{:<28} {:<16} accuracy {:.1f} %   {:.1f} s\n", spec, name, 100.0 * e.values.front().second,
-                 seconds);
-      std::fflush(stdout);
+      outcome.accuracy =
+          100.0 *
+          evaluate(predict(fit.model, test, {}, {}), targets_for(fit.model, test.labels)).values.front().second;
+      outcomes.push_back(outcome);
     }
+    const Summary accuracy = summary_of(outcomes, &Outcome::accuracy);
+    fmt::print(
+        "{:<16} accuracy {:.2f} ± {:.2f} (published {}; standard error of {} test samples {:.1f})   {:.1f} s a "
+        "fit\n",
+        way == "shared" ? "multiclass" : way, accuracy.mean, accuracy.deviation, published, test.samples, error,
+        summary_of(outcomes, &Outcome::seconds).mean);
+    std::fflush(stdout);
   }
 }
 

@@ -296,6 +296,16 @@ TEST(GridAxis, RangesChoicesAndMistakes) {
     EXPECT_THROW((void)parse_grid_axis(wrong, learner), InvalidArgument) << wrong;
 }
 
+TEST(PreferredBank, StoresEntriesForMethodsThatCombineOftenWhereTheyFit) {
+  constexpr std::size_t kBytes = 100 * 100 * 7 * sizeof(double);
+  const Learner& margin = find_learner("simplemkl");
+  EXPECT_EQ(preferred_bank(margin, 100, 7, 4 * kBytes).kind, BankKind::dense);
+  EXPECT_EQ(preferred_bank(margin, 100, 7, 4 * kBytes - 1).kind, BankKind::automatic);
+  EXPECT_EQ(preferred_bank(find_learner("bemkl"), 100, 7, 1000 * kBytes).kind, BankKind::automatic);
+  EXPECT_TRUE(preferred_bank(find_learner("mkl-da"), 100, 7, kBytes).families);
+  EXPECT_FALSE(preferred_bank(margin, 100, 7, kBytes).families);
+}
+
 TEST(Compare, FitsItsBudgetAndNamesWhatIsLeftOut) {
   const Dataset data = clouds(60, 2, 5);
   const Targets targets = make_targets(data.labels, {});
