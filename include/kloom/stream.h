@@ -33,9 +33,9 @@ struct StreamOptions {
   Index budget = 0;  // at most so many support vectors, and what they say of the samples since the oldest;
                      // 0: no limit
   double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;  // mkl-dao: priors
-  double lambda = 0.001, alpha = 0.0;                      // ufo-mkl
-  std::string approx = "none";  // "rff", "nystroem": finite features, no support vectors (features.h)
-  Index features = 32;          // of them, per kernel
+  double lambda = 0.0, alpha = 0.0;                        // ufo-mkl; lambda 0: 1/(10 t) after t samples
+  std::string approx = "none";            // "rff", "nystroem": finite features, no support vectors (features.h)
+  Index features = 32;                    // of them, per kernel
   std::vector<std::string> classes = {};  // known beforehand, in this order; others may still come
 };
 

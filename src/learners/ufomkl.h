@@ -37,7 +37,11 @@ struct UfoOptions {
 [[nodiscard]] FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptions& options,
                                 const Context& context);
 
-// ∇R*: the weight of each kernel from ‖θ_f‖² and t, so that w_f = weight_f θ_f.
+// λN where none is given: weak enough that a few hundred samples are learned, not put into the larger class.
+inline constexpr double kDefaultLambda = 0.1;
+
+// ∇R*: the weight of each kernel from ‖θ_f‖² and t, so that w_f = weight_f θ_f. λ = 0: kDefaultLambda/t at
+// every t.
 class UfoMirror {
  public:
   UfoMirror(double lambda, double alpha, Index kernels);

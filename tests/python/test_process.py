@@ -108,7 +108,7 @@ def test_other_threads_run_while_a_fit_computes():
 
 
 def test_ctrl_c_ends_a_fit():
-    X, y = clouds(samples=800)
+    X, y = clouds(samples=1700)
     clf = kloom.BEMKLClassifier(kernels="rbf(width=1..8)", tol=0, max_iter=1000000)
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -178,7 +178,7 @@ def test_the_environment_is_left_alone():
 
 
 def test_threads_follow_n_jobs(monkeypatch):
-    X, y = clouds(samples=800)
+    X, y = clouds(samples=1700)
     for n_jobs, said, wanted in ((1, None, 1), (2, None, 2), (None, "1", 1), (None, "2", 2)):
         if said is not None:
             monkeypatch.setenv("OMP_NUM_THREADS", said)
