@@ -419,7 +419,7 @@ TEST_F(EditedDocument, IsCheckedFieldByField) {
   EXPECT_THAT(refusal([](auto& d) { d["task"] = "sorting"; }), HasSubstr("'task'"));
   EXPECT_THAT(refusal([](auto& d) { d["weights"] = "heavy"; }), HasSubstr("'weights'"));
   EXPECT_THAT(refusal([](auto& d) { d.erase("method"); }), HasSubstr("'method' of the model is missing"));
-  EXPECT_THAT(refusal([](auto& d) { d["gate"] = 1; }), HasSubstr("newer version"));
+  EXPECT_THAT(refusal([](auto& d) { d["oracle"] = 1; }), HasSubstr("newer version"));
   EXPECT_THAT(refusal([](auto&) {}, true), HasSubstr("newer version"));
   EXPECT_THAT(refusal([](auto&) {}, false, "2"), HasSubstr("version"));
   EXPECT_THAT(refusal([](auto& d) { d.erase("bemkl"); }), HasSubstr("newer version"));
