@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from . import _inputs as inputs
+from ._base import COPIES_DIFFER
 from ._load import core
 from ._words import python_words
 
@@ -18,12 +19,9 @@ class StreamMixin:
 
     _ends_by_plan = True
     _expected_failures = {
+        **COPIES_DIFFER,
         "check_sample_weights_invariance": "samples are drawn at random in an order that depends on theirs: shuffled samples "
                                            "give another, equally good, answer",
-        "check_sample_weight_equivalence_on_dense_data": "samples are drawn at random in an order that depends on theirs: "
-                                                         "shuffled and repeated samples give another, equally good, answer",
-        "check_sample_weight_equivalence_on_sparse_data": "samples are drawn at random in an order that depends on theirs: "
-                                                          "shuffled and repeated samples give another, equally good, answer",
     }
 
     def partial_fit(self, X, y, classes=None):
