@@ -55,8 +55,8 @@ class StreamMixin:
             self._begin(X, classes)
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
-            raise ValueError(f"y holds the class {unknown[0]!r}, which is not among the classes of the first call of "
-                             f"partial_fit: {list(self.classes_)}")
+            raise ValueError(f"y holds the class {unknown.tolist()[0]!r}, which is not among the classes of the first call of "
+                             f"partial_fit: {self.classes_.tolist()}")
         with python_words():
             self._stream_learner().learn(inputs.make_dataset(self, X), [str(name) for name in y])
             self._model = self._stream.model()
