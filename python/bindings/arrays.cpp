@@ -17,7 +17,8 @@ py::array vector_array(std::vector<Value> values) {
   auto owner = std::make_unique<std::vector<Value>>(std::move(values));
   const auto size = static_cast<py::ssize_t>(owner->size());
   const Value* data = owner->data();
-  return py::array_t<Value>({size}, data, keeper(owner.release()));
+  // With strides said: a pybind11 older than NumPy 2 would compute 0 for them there.
+  return py::array_t<Value>({size}, {static_cast<py::ssize_t>(sizeof(Value))}, data, keeper(owner.release()));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 
+from ._base import COPIES_DIFFER
 from ._options import learns
 from ._tasks import KernelClassifier, KernelRegressor
 
@@ -62,9 +63,9 @@ class BEMKLClassifier(_LowerBound, KernelClassifier):
     """
 
     _multilabel = True
-    _expected_failures = dict.fromkeys(("check_decision_proba_consistency", "check_classifier_multioutput"), (
+    _expected_failures = {**COPIES_DIFFER, **dict.fromkeys(("check_decision_proba_consistency", "check_classifier_multioutput"), (
         "a probability takes the predictive variance of its sample into account: of two samples with nearly the same score the "
-        "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike"))
+        "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike"))}
 
     def decision_function(self, X, return_std=False):
         """Scores of the classes, and how uncertain they are.

@@ -25,4 +25,14 @@ def load():
     return _core
 
 
+def check_arrays():
+    """A module that was compiled with a pybind11 older than 2.12 reads arrays of NumPy 2 wrongly and does not notice."""
+    entries = numpy.arange(8.0).reshape(2, 2, 2)
+    back = core.Bank.from_stack(entries, ["a", "b"], False).panels(1, 2, 0, 2)
+    if not numpy.array_equal(back[0], entries[1]) or back.strides != (32, 16, 8):
+        raise ImportError(f"this build of kloom does not understand NumPy {numpy.__version__}: it was compiled with a pybind11 "
+                          f"for NumPy 1. Build it for this Python with 'pip install .'")
+
+
 core = load()
+check_arrays()

@@ -37,7 +37,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         self.classes_, codes = np.unique(y[known], return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs samples of at least two classes; the data has {len(self.classes_)} "
-                             f"class" + (f": {self.classes_[0]!r}" if len(self.classes_) else ""))
+                             f"class" + (f": {self.classes_.tolist()[0]!r}" if len(self.classes_) else ""))
         result = np.full(len(y), UNLABELLED)
         result[known] = codes
         return result

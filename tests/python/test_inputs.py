@@ -134,7 +134,7 @@ def test_bad_data_are_refused_in_a_sentence(make, message, two_classes):
 def test_bad_weights(two_classes):
     X, y = two_classes
     clf = kloom.SimpleMKLClassifier(kernels="linear")
-    for weight, message in ((-np.ones(len(y)), "must not be negative"), (np.zeros(len(y)), "0 for every sample"),
+    for weight, message in ((-np.ones(len(y)), "must not be negative"), (np.zeros(len(y)), "0 for every sample|at least one non-zero"),
                             (np.ones(3), "sample_weight.shape"), (np.where(y == 0, 0.0, 1.0), "1 class")):
         with pytest.raises(ValueError, match=message):
             clf.fit(X, y, weight)
