@@ -171,6 +171,7 @@ Index Fitter::best_single(const Output& output, double c, std::vector<MarginStar
                           std::vector<MarginSolution>* best_folds) {
   Index best = 0;
   double lowest = std::numeric_limits<double>::infinity();
+  ProgressMeter meter(context_, "choice of the kernel");
   for (Index m = 0; m < bank_.kernels(); ++m) {
     for (MarginStart& start : from) start.theta = only(bank_.kernels(), m);
     std::vector<MarginSolution> folds = solve_folds(output, c, from);
@@ -181,6 +182,7 @@ Index Fitter::best_single(const Output& output, double c, std::vector<MarginStar
       best = m;
       *best_folds = std::move(folds);
     }
+    if (meter.step(m + 1, bank_.kernels(), lowest)) break;  // with the best so far
   }
   return best;
 }

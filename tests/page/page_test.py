@@ -159,13 +159,13 @@ def main():
         print("SKIPPED: the report was not looked at in a browser, because there is no chromium; "
               "'make test-report' installs it", flush=True)
         return SKIPPED
-    keep = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    keep = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
     folder = pathlib.Path(tempfile.mkdtemp()) if keep is None else keep
     folder.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         browser = Browser(folder)
-        pages = make_pages(sys.argv[1], folder)
+        pages = make_pages(str(pathlib.Path(sys.argv[1]).resolve()), folder)
         for name, figures in pages.items():
             check_content(browser, folder / name, figures)
             check_width(browser, folder / name)
