@@ -24,8 +24,8 @@ struct MethodOptions {
 // What it does, "(default 1; > 0)".
 [[nodiscard]] std::string option_description(const OptionInfo& option);
 
-// Adds --method and the options of the method that `arguments` name (or of the default one), but those whose flags the
-// command has for itself (`taken`). Throws InvalidArgument for an unknown method.
+// Adds --method and the options of the method that `arguments` name (or of the default one), but those whose
+// flags the command has for itself (`taken`). Throws InvalidArgument for an unknown method.
 void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options,
                         const std::vector<std::string>& taken = {});
 

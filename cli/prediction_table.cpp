@@ -21,7 +21,8 @@ Cell number_cell(double number) {
 std::string output_column(const std::string& what, const Model& model, Index output, Index outputs) {
   if (outputs == 1) return what;
   const auto o = static_cast<std::size_t>(output);
-  const std::vector<std::string> names = model.classes.empty() ? split_commas(model.target_name) : model.classes;
+  const std::vector<std::string> names =
+      model.classes.empty() ? split_commas(model.target_name) : model.classes;
   return fmt::format("{}({})", what, o < names.size() ? names[o] : fmt::format("{}", output + 1));
 }
 

@@ -48,7 +48,8 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
                  "Model file (default: called after the data file, in this folder)")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--report", options.report, "Write the training report: JSON, or a page by its name (report.html)")
+  app.add_option("--report", options.report,
+                 "Write the training report: JSON, or a page by its name (report.html)")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--sample-map", options.sample_map,

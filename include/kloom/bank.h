@@ -29,8 +29,8 @@
 
 namespace kloom {
 
-// Fixed combinations of the kernels of one bank, K̄_k = Σ_p w_pk K_p for k = 0 … outputs − 1: made once, then asked for
-// entries between samples of the caller's choice. It must not outlive its bank.
+// Fixed combinations of the kernels of one bank, K̄_k = Σ_p w_pk K_p for k = 0 … outputs − 1: made once, then
+// asked for entries between samples of the caller's choice. It must not outlive its bank.
 class Combination {
  public:
   virtual ~Combination() = default;
@@ -76,22 +76,24 @@ class KernelBank {
   [[nodiscard]] Matrix combine(std::span<const double> w) const;
   // The same, added to `out`, for those who keep the memory.
   virtual void add_combination(std::span<const double> w, MatrixView out) const;
-  // Σ_p w_pk K_p for every column k of w (P × outputs), for those who read some entries at a time. It may hold up to
-  // `memory` bytes; with less than whole matrices need, entries are computed when asked for.
+  // Σ_p w_pk K_p for every column k of w (P × outputs), for those who read some entries at a time. It may hold
+  // up to `memory` bytes; with less than whole matrices need, entries are computed when asked for.
   [[nodiscard]] virtual std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const;
   // Combinations of many kernels cost no more than one kernel (RBF families).
   [[nodiscard]] virtual bool combines_cheaply() const { return false; }
 
   // K_p(rows[i], cols[j]) of every kernel: out[(p·rows.size() + i)·cols.size() + j].
   virtual void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const;
-  // Σ_j c(j, k) K_p(rows[i], cols[j]) of every kernel: result (rows.size()·P) × outputs, as `apply` lays it out.
+  // Σ_j c(j, k) K_p(rows[i], cols[j]) of every kernel: result (rows.size()·P) × outputs, as `apply` lays it
+  // out.
   [[nodiscard]] virtual Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                             ConstMatrixView c) const;
 
   // K_p v for every kernel p and every column v of V (cols × k). Result (rows·P) × k: column j, read as a
   // rows × P matrix, is [K_1 v_j, …, K_P v_j].
   [[nodiscard]] virtual Matrix apply(ConstMatrixView v) const;
-  // K_p v_p with its own vector for each kernel: V is cols × P, result rows × P. Kernels with v_p = 0 cost nothing.
+  // K_p v_p with its own vector for each kernel: V is cols × P, result rows × P. Kernels with v_p = 0 cost
+  // nothing.
   [[nodiscard]] virtual Matrix apply_each(ConstMatrixView v) const;
   // Σ_p K_pᵀ g_p for every column of G, laid out as `apply` returns it: (rows·P) × k. Result cols × k.
   [[nodiscard]] virtual Matrix apply_adjoint(ConstMatrixView g) const;
@@ -131,26 +133,26 @@ struct BorrowedKernels {
   const double* values = nullptr;
   Index rows = 0;
   Index cols = 0;
-  std::shared_ptr<const void> owner;   // keeps the memory alive; nothing is copied
+  std::shared_ptr<const void> owner;  // keeps the memory alive; nothing is copied
 };
 // The same promises and checks as above.
-[[nodiscard]] std::unique_ptr<KernelBank> make_dense_bank(BorrowedKernels kernels, std::vector<std::string> names,
-                                                          bool symmetric);
+[[nodiscard]] std::unique_ptr<KernelBank> make_dense_bank(BorrowedKernels kernels,
+                                                          std::vector<std::string> names, bool symmetric);
 
 struct BankRequest {
   BankKind kind = BankKind::automatic;
-  double rank_tolerance = 1e-12;   // low-rank: stop when the remaining trace is this part of the trace
-  bool families = false;           // automatic: kernels that share a distance stay functions of it, nothing is stored
+  double rank_tolerance = 1e-12;  // low-rank: stop when the remaining trace is this part of the trace
+  bool families = false;  // automatic: kernels that share a distance stay functions of it, nothing is stored
 };
 
 // The bytes that making and using each kind would take, before anything is made.
 struct BankPlan {
   BankKind kind = BankKind::dense;
-  std::size_t bytes = 0;           // estimate for the chosen kind
+  std::size_t bytes = 0;  // estimate for the chosen kind
   std::size_t dense_bytes = 0;
-  Index low_rank_kernels = 0;      // of the kernels looked at, how many have low numerical rank
+  Index low_rank_kernels = 0;  // of the kernels looked at, how many have low numerical rank
   double mean_rank = 0.0;
-  std::string why;                 // one sentence
+  std::string why;  // one sentence
 };
 
 // Stores a computed bank in the way asked for, or in the cheapest way that fits the memory budget.

@@ -17,11 +17,11 @@ enum class LogLevel { debug, info, warning };
 
 // What a long computation tells its caller between two steps.
 struct Progress {
-  std::string_view stage;      // "kernels", "bemkl", ...
-  std::ptrdiff_t step = 0;     // steps done
-  std::ptrdiff_t steps = 0;    // steps planned, 0 if unknown
-  double objective = 0.0;      // objective, gap or bound; NaN if the stage has none
-  double seconds = 0.0;        // since the stage began
+  std::string_view stage;    // "kernels", "bemkl", ...
+  std::ptrdiff_t step = 0;   // steps done
+  std::ptrdiff_t steps = 0;  // steps planned, 0 if unknown
+  double objective = 0.0;    // objective, gap or bound; NaN if the stage has none
+  double seconds = 0.0;      // since the stage began
 };
 
 // The answer of the callback. `stop`: finish at once with what is there (status "stopped").
@@ -29,11 +29,11 @@ struct Progress {
 enum class Signal { go_on, stop, abort };
 
 struct Context {
-  int threads = 0;                  // 0: one per core
-  std::size_t memory_budget = 0;    // bytes; 0: 80 % of what the machine has free
+  int threads = 0;                // 0: one per core
+  std::size_t memory_budget = 0;  // bytes; 0: 80 % of what the machine has free
   std::uint64_t seed = 1;
-  std::function<void(LogLevel, std::string_view)> log;   // empty: silent
-  std::function<Signal(const Progress&)> progress;       // empty: go on
+  std::function<void(LogLevel, std::string_view)> log;  // empty: silent
+  std::function<Signal(const Progress&)> progress;      // empty: go on
 };
 
 }  // namespace kloom

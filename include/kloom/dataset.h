@@ -19,21 +19,21 @@
 namespace kloom {
 
 struct Feature {
-  std::string name;   // the column's header
-  std::string view;   // the file-view it was read from; empty for a single table
+  std::string name;  // the column's header
+  std::string view;  // the file-view it was read from; empty for a single table
   friend bool operator==(const Feature&, const Feature&) = default;
 };
 
 // A named group of features; groups may overlap.
 struct View {
   std::string name;
-  std::vector<Index> features;   // columns of Dataset::features
-  std::vector<Index> texts = {};   // columns of Dataset::texts
+  std::vector<Index> features;    // columns of Dataset::features
+  std::vector<Index> texts = {};  // columns of Dataset::texts
 };
 
 struct TextColumn {
   Feature feature;
-  std::vector<std::string> values;   // one per sample
+  std::vector<std::string> values;  // one per sample
 };
 
 // A precomputed kernel (or distance): rows are this data set's samples, columns the training samples.
@@ -44,9 +44,9 @@ struct PrecomputedMatrix {
 };
 
 struct Dataset {
-  static constexpr char separator = '\x1f';   // ASCII "unit separator"; no cell of a table holds it
+  static constexpr char separator = '\x1f';  // ASCII "unit separator"; no cell of a table holds it
 
-  std::string source;                 // file names, for messages
+  std::string source;  // file names, for messages
   Index samples = 0;
   std::vector<std::string> ids;       // empty, or one per sample
   std::vector<Index> lines;           // line of each sample in its file, for messages; may be empty
@@ -57,37 +57,37 @@ struct Dataset {
   std::vector<TextColumn> texts;
   std::vector<PrecomputedMatrix> kernels;
   std::vector<PrecomputedMatrix> distances;
-  std::string target_name;            // empty if no target column was found; several: separated by commas
-  std::vector<std::string> labels;    // as written; "" where the cell was empty (unlabelled); several targets: one
-                                      // cell each, separated by Dataset::separator
-  std::vector<double> weights;        // sample weights; empty: all 1
-  std::vector<std::string> notes;     // what was decided on reading ("took column 'y' as the target")
+  std::string target_name;          // empty if no target column was found; several: separated by commas
+  std::vector<std::string> labels;  // as written; "" where the cell was empty (unlabelled); several targets:
+                                    // one cell each, separated by Dataset::separator
+  std::vector<double> weights;     // sample weights; empty: all 1
+  std::vector<std::string> notes;  // what was decided on reading ("took column 'y' as the target")
 };
 
 // A view on the command line: `name=path` or `name=column,column,L1.*`.
 struct ViewRequest {
   std::string name;
-  std::string path;                    // a file of its own, or
-  std::vector<std::string> columns;    // column names or globs of the main file
+  std::string path;                  // a file of its own, or
+  std::vector<std::string> columns;  // column names or globs of the main file
 };
 
-enum class Impute { refuse, mean, median };   // what to do with missing numeric values
+enum class Impute { refuse, mean, median };  // what to do with missing numeric values
 
 // Everything that decides how files become a Dataset.
 struct DatasetRequest {
-  std::string path;                          // main table; may be empty if views or kernels are given
+  std::string path;  // main table; may be empty if views or kernels are given
   std::vector<ViewRequest> views;
-  bool views_by_prefix = false;              // headers of the form view.column
-  std::vector<std::string> kernel_files;     // one matrix or one stack (n × n × m) each
+  bool views_by_prefix = false;           // headers of the form view.column
+  std::vector<std::string> kernel_files;  // one matrix or one stack (n × n × m) each
   std::vector<std::string> distance_files;
-  std::string target;                        // empty: a single column called label, target, class or y; several
-                                             // columns of numbers or of 0/1 labels: separated by commas
-  bool target_required = true;               // false in predict
-  std::string id;                            // id column; empty: "id" or "sample" if there is one
-  std::string weight;                        // sample weight column; empty: none
-  bool inner_join = false;                   // keep only ids present in every view
-  std::vector<std::string> ignore;           // columns that are not features
-  std::vector<std::string> text;             // columns to keep as text even if they look numeric
+  std::string target;               // empty: a single column called label, target, class or y; several
+                                    // columns of numbers or of 0/1 labels: separated by commas
+  bool target_required = true;      // false in predict
+  std::string id;                   // id column; empty: "id" or "sample" if there is one
+  std::string weight;               // sample weight column; empty: none
+  bool inner_join = false;          // keep only ids present in every view
+  std::vector<std::string> ignore;  // columns that are not features
+  std::vector<std::string> text;    // columns to keep as text even if they look numeric
 };
 
 // Reads CSV, TSV, svmlight, NPY/NPZ and MAT, by file name (".gz" is unpacked).
@@ -106,18 +106,18 @@ struct PreprocessingOptions {
   bool standardise = true;
   Impute impute = Impute::refuse;
   bool onehot = false;
-  std::vector<std::string> keep_text;   // text columns that string kernels use
+  std::vector<std::string> keep_text;  // text columns that string kernels use
 };
 
 class Preprocessing {
  public:
   struct Column {
-    Feature feature;             // name after coding: "colour" or "colour=red"
-    std::string category;        // for a one-hot column: the category, else empty
+    Feature feature;       // name after coding: "colour" or "colour=red"
+    std::string category;  // for a one-hot column: the category, else empty
     bool onehot = false;
     double centre = 0.0;
-    double scale = 1.0;          // 0 marks a feature that is constant in training
-    double fill = 0.0;           // what replaces a missing value, where `impute` is on
+    double scale = 1.0;  // 0 marks a feature that is constant in training
+    double fill = 0.0;   // what replaces a missing value, where `impute` is on
     friend bool operator==(const Column&, const Column&) = default;
   };
 
@@ -144,7 +144,7 @@ class Preprocessing {
   PreprocessingOptions options_;
   std::vector<Column> columns_;
   std::vector<Feature> text_columns_;
-  std::vector<View> views_;   // feature indices refer to columns_
+  std::vector<View> views_;  // feature indices refer to columns_
 };
 
 }  // namespace kloom

@@ -21,30 +21,29 @@
 namespace kloom {
 
 enum class KernelFunction {
-  rbf,            // exp(-gamma * |x-z|^2); width s means gamma = 1/(2 s^2)
-  polynomial,     // (x.z + 1)^degree
-  linear,         // x.z
-  cosine,         // x.z / (|x||z|); 0 against a zero vector, 1 of a zero vector with itself
-  laplacian,      // exp(-gamma * |x-z|_1)
-  chi2,           // exp(-gamma * sum (x-z)^2/(x+z)), features must not be negative
-  intersection,   // sum min(x, z), features must not be negative
-  spectrum,       // inner product of k-mer counts of two texts
-  precomputed,    // given matrix
-  expdist         // exp(-gamma * d / s), d a given distance, s its mean over training pairs
+  rbf,           // exp(-gamma * |x-z|^2); width s means gamma = 1/(2 s^2)
+  polynomial,    // (x.z + 1)^degree
+  linear,        // x.z
+  cosine,        // x.z / (|x||z|); 0 against a zero vector, 1 of a zero vector with itself
+  laplacian,     // exp(-gamma * |x-z|_1)
+  chi2,          // exp(-gamma * sum (x-z)^2/(x+z)), features must not be negative
+  intersection,  // sum min(x, z), features must not be negative
+  spectrum,      // inner product of k-mer counts of two texts
+  precomputed,   // given matrix
+  expdist        // exp(-gamma * d / s), d a given distance, s its mean over training pairs
 };
 
 // How a kernel is rescaled. All constants are fitted on the training kernel.
-//   unit_diagonal  k(x,z)/sqrt(k(x,x) k(z,z)); a zero vector has k(x,x) := 1, so its row is 0 and its diagonal 1
-//   unit_trace     divided by its training trace / 1, so that trace = 1
-//   unit_variance  divided by (trace/N - mean of all entries)
-//   centre         centred in feature space by training means
+//   unit_diagonal  k(x,z)/sqrt(k(x,x) k(z,z)); a zero vector has k(x,x) := 1, so its row is 0 and its diagonal
+//   1 unit_trace     divided by its training trace / 1, so that trace = 1 unit_variance  divided by (trace/N -
+//   mean of all entries) centre         centred in feature space by training means
 enum class Normalisation { none, unit_diagonal, unit_trace, unit_variance, centre };
 
 enum class ScopeKind { automatic, all, each, views, view, columns };
 
 struct Scope {
-  ScopeKind kind = ScopeKind::automatic;   // automatic: each view if there are views, else all features
-  std::vector<std::string> names;          // view name, or column names
+  ScopeKind kind = ScopeKind::automatic;  // automatic: each view if there are views, else all features
+  std::vector<std::string> names;         // view name, or column names
   friend bool operator==(const Scope&, const Scope&) = default;
 };
 
@@ -77,23 +76,23 @@ struct KernelSpec {
 
 // One concrete kernel with its fitted constants.
 struct KernelTerm {
-  std::string name;                        // "rbf(width=2) on age"
+  std::string name;  // "rbf(width=2) on age"
   KernelFunction function = KernelFunction::rbf;
-  double parameter = 0.0;                  // gamma, degree or k
-  std::vector<Index> features;             // feature columns, or the one text / matrix index
-  std::string group;                       // view or feature that it looks at, for reports
+  double parameter = 0.0;       // gamma, degree or k
+  std::vector<Index> features;  // feature columns, or the one text / matrix index
+  std::string group;            // view or feature that it looks at, for reports
   Normalisation normalisation = Normalisation::none;
-  double distance_scale = 1.0;             // expdist: s
-  double scale = 1.0;                      // multiplies the kernel (unit_trace, unit_variance)
-  Vector centre_means;                     // centre: mean of each training column
-  double centre_mean = 0.0;                // centre: mean of those
+  double distance_scale = 1.0;  // expdist: s
+  double scale = 1.0;           // multiplies the kernel (unit_trace, unit_variance)
+  Vector centre_means;          // centre: mean of each training column
+  double centre_mean = 0.0;     // centre: mean of those
   friend bool operator==(const KernelTerm&, const KernelTerm&) = default;
 };
 
 struct ResolveOptions {
-  Normalisation normalisation = Normalisation::unit_diagonal;   // where a family says nothing
-  bool clip_spectrum = false;        // make an indefinite precomputed kernel PSD by dropping its negative part
-  std::vector<bool> constant;        // per feature: constant in training, so `each` skips it; may be empty
+  Normalisation normalisation = Normalisation::unit_diagonal;  // where a family says nothing
+  bool clip_spectrum = false;  // make an indefinite precomputed kernel PSD by dropping its negative part
+  std::vector<bool> constant;  // per feature: constant in training, so `each` skips it; may be empty
 };
 
 // `train` is preprocessed training data. Throws InvalidArgument for unknown views or columns, negative

@@ -25,11 +25,11 @@ namespace kloom {
 // and the docs page are made from this table.
 struct OptionInfo {
   enum class Kind { real, integer, flag, choice, text };
-  std::string name;             // as in the options struct; the command line writes '-' for '_'
+  std::string name;  // as in the options struct; the command line writes '-' for '_'
   Kind kind = Kind::real;
   std::string default_value;
-  std::string rule;             // "> 0", "in [0, 1]", "one of: a, b"
-  std::string doc;              // one line: what it does and why one would change it
+  std::string rule;  // "> 0", "in [0, 1]", "one of: a, b"
+  std::string doc;   // one line: what it does and why one would change it
   std::vector<std::string> choices;
 };
 
@@ -43,10 +43,10 @@ struct FitResult {
 
 struct Learner {
   std::string name;
-  std::string summary;             // one line
-  std::string doc_page;            // docs/methods/NAME.md
+  std::string summary;   // one line
+  std::string doc_page;  // docs/methods/NAME.md
   std::vector<Task> tasks;
-  bool semi_supervised = false;    // samples without a label are used, not refused
+  bool semi_supervised = false;  // samples without a label are used, not refused
   std::vector<OptionInfo> options;
   // Throws InvalidArgument for options and targets that break a rule; numerical outcomes are in the report.
   std::function<FitResult(const KernelBank&, const Targets&, const OptionValues&, const Context&)> fit;
@@ -62,14 +62,15 @@ struct Learner {
   bool wants_entries = false;
 };
 
-// What a fit on n samples, p kernels and m outputs leaves of the memory budget for its bank. Throws ResourceError
-// with one sentence if the fit itself does not fit.
+// What a fit on n samples, p kernels and m outputs leaves of the memory budget for its bank. Throws
+// ResourceError with one sentence if the fit itself does not fit.
 struct MemoryShare {
-  std::size_t working = 0;   // for the fit
-  std::size_t bank = 0;      // left for the kernels
-  bool slower = false;       // the fit goes its slower way, which needs less
+  std::size_t working = 0;  // for the fit
+  std::size_t bank = 0;     // left for the kernels
+  bool slower = false;      // the fit goes its slower way, which needs less
 };
-[[nodiscard]] MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, const Context& context);
+[[nodiscard]] MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m,
+                                       const Context& context);
 
 // How this method likes n × n × p kernels stored, where `budget` bytes are to be had for them.
 [[nodiscard]] BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget);

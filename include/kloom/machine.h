@@ -20,17 +20,17 @@ namespace kloom {
 
 struct MachineInfo {
   std::string processor;
-  std::string instruction_set;    // widest that matters here: "avx512", "avx2", "older"
+  std::string instruction_set;  // widest that matters here: "avx512", "avx2", "older"
   int cores = 0;
   int threads = 0;
   std::size_t memory_bytes = 0;
   std::size_t memory_free_bytes = 0;
-  std::string blas;               // version and build of the BLAS inside kloom
-  std::string blas_core;          // kernels it chose
-  bool blas_core_suits = true;    // those kernels are right for this processor
-  double dgemm_gflops = 0.0;      // measured, 0 if not measured
-  double dgemm_gflops_1 = 0.0;    // with one thread
-  double bandwidth_gbs = 0.0;     // measured
+  std::string blas;             // version and build of the BLAS inside kloom
+  std::string blas_core;        // kernels it chose
+  bool blas_core_suits = true;  // those kernels are right for this processor
+  double dgemm_gflops = 0.0;    // measured, 0 if not measured
+  double dgemm_gflops_1 = 0.0;  // with one thread
+  double bandwidth_gbs = 0.0;   // measured
 };
 
 // With `measure`, spends about a second on timing.
@@ -51,6 +51,6 @@ bool cure_blas_core();
 // "512 B", "1.2 kB", "34 MB", "1.2 GB": powers of 1000, one decimal below ten.
 [[nodiscard]] std::string format_bytes(std::size_t bytes);
 
-[[nodiscard]] std::string version();   // "0.1.0"
+[[nodiscard]] std::string version();  // "0.1.0"
 
 }  // namespace kloom

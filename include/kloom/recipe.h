@@ -23,8 +23,8 @@ struct RecipeOptions {
 struct Recipe {
   KernelSpec spec;
   Preprocessing preprocessing;
-  std::vector<KernelTerm> terms;   // one per kernel
-  Dataset basis;                   // preprocessed training samples: the columns of every bank
+  std::vector<KernelTerm> terms;  // one per kernel
+  Dataset basis;                  // preprocessed training samples: the columns of every bank
 
   // Fits preprocessing and kernels on raw training data.
   static Recipe fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,

@@ -24,13 +24,13 @@ enum class Status { converged, iteration_limit, stopped, numerical_trouble };
 // The referee's finding, recomputed from model, bank and targets alone.
 struct Certificate {
   struct Item {
-    std::string name;      // "lower bound", "stationarity", "duality gap", …
+    std::string name;  // "lower bound", "stationarity", "duality gap", …
     double value = 0.0;
-    std::string meaning;   // what the number says, in words
+    std::string meaning;  // what the number says, in words
   };
-  bool proof = false;      // true if the items prove optimality (convex methods)
+  bool proof = false;  // true if the items prove optimality (convex methods)
   std::vector<Item> items;
-  std::string verdict;     // one sentence
+  std::string verdict;  // one sentence
 };
 
 struct TracePoint {
@@ -43,9 +43,9 @@ struct TracePoint {
 struct Evaluation {
   Index samples = 0;
   std::vector<std::pair<std::string, double>> values;
-  std::string name;                             // "training", "test", …
-  std::vector<std::string> classes;             // classification: names of the rows and columns of
-  std::vector<std::vector<Index>> confusion;    // counts, [true class][predicted class]
+  std::string name;                           // "training", "test", …
+  std::vector<std::string> classes;           // classification: names of the rows and columns of
+  std::vector<std::vector<Index>> confusion;  // counts, [true class][predicted class]
 };
 
 struct Report {
@@ -59,40 +59,41 @@ struct Report {
   struct SampleMap {
     enum class Kind { switches, gating };
     Kind kind = Kind::switches;
-    std::string output;                  // class that the score speaks for; empty where there is one score
+    std::string output;  // class that the score speaks for; empty where there is one score
     std::vector<std::string> kernels;
-    Vector weights;                      // of the kernels, of this output
-    std::vector<std::string> classes;    // regression: empty
-    std::vector<int> codes;              // class of each sample
-    Matrix values;                       // samples × kernels: 1 on, 0 off; or the gate's value
+    Vector weights;                    // of the kernels, of this output
+    std::vector<std::string> classes;  // regression: empty
+    std::vector<int> codes;            // class of each sample
+    Matrix values;                     // samples × kernels: 1 on, 0 off; or the gate's value
   };
   std::string method;
-  std::string bank;                  // kind of the bank used
+  std::string bank;  // kind of the bank used
   std::string task;
   Index samples = 0;
   Index kernels = 0;
   Status status = Status::converged;
-  std::string message;               // one sentence on how it ended
+  std::string message;  // one sentence on how it ended
   Index iterations = 0;
-  double objective = 0.0;            // bound, primal objective, …
+  double objective = 0.0;  // bound, primal objective, …
   std::string objective_name;
-  double gap = std::numeric_limits<double>::quiet_NaN();   // relative, as the method itself knows it; NaN: it does not
+  double gap =
+      std::numeric_limits<double>::quiet_NaN();  // relative, as the method itself knows it; NaN: it does not
   std::vector<TracePoint> trace;
-  std::map<std::string, std::string> options;                    // effective, by name
-  std::vector<std::pair<std::string, double>> seconds;           // by stage
-  std::size_t memory_bytes = 0;      // estimate made before the run
+  std::map<std::string, std::string> options;           // effective, by name
+  std::vector<std::pair<std::string, double>> seconds;  // by stage
+  std::size_t memory_bytes = 0;                         // estimate made before the run
   int threads = 0;
   std::uint64_t seed = 0;
-  std::map<std::string, std::string> environment;                // versions, processor, BLAS core
+  std::map<std::string, std::string> environment;  // versions, processor, BLAS core
   std::vector<std::string> warnings;
   std::vector<Table> tables;
   std::vector<SampleMap> maps;
   Certificate certificate;
-  std::vector<Evaluation> evaluations;   // "training", "test", …; may be empty
+  std::vector<Evaluation> evaluations;  // "training", "test", …; may be empty
 };
 
-// The maps as one CSV table: sample, class, output, then a column per kernel; rows by output, class and pattern. Switches
-// are "on", "off", or "idle" (off, but the kernel has no weight anyway); gates are numbers.
+// The maps as one CSV table: sample, class, output, then a column per kernel; rows by output, class and
+// pattern. Switches are "on", "off", or "idle" (off, but the kernel has no weight anyway); gates are numbers.
 [[nodiscard]] std::string sample_maps_csv(const Report& report);
 // For people: a few lines, most important first.
 [[nodiscard]] std::string to_text(const Report& report);

@@ -28,7 +28,7 @@ struct SplitRequest {
   double test_share = 0.3;          // holdout
   std::vector<std::string> groups;  // per sample, or empty: samples of one group are never on both sides
   std::vector<std::string> given;   // given: the part that a sample belongs to. Every part is tested once, with
-                                   // all others to learn from; "train" and "" are never tested
+                                    // all others to learn from; "train" and "" are never tested
 };
 
 // Classes are spread evenly over folds and holdouts, as far as groups allow. Samples without a label are never

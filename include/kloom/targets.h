@@ -22,13 +22,12 @@ struct Targets {
   // Binary and multiclass: sorted class names (numbers as numbers); codes index them. In a binary task
   // code 1 is the positive class. Multilabel: one name per label.
   std::vector<std::string> classes;
-  std::vector<int> codes;     // per sample, or `unlabelled`
-  Matrix values;              // N × 1 or N × T for regression; N × L of 0/1 for multilabel
-  std::vector<double> weights;   // per sample; empty: all 1
+  std::vector<int> codes;       // per sample, or `unlabelled`
+  Matrix values;                // N × 1 or N × T for regression; N × L of 0/1 for multilabel
+  std::vector<double> weights;  // per sample; empty: all 1
 
   [[nodiscard]] Index samples() const {
-    return task == Task::binary || task == Task::multiclass ? static_cast<Index>(codes.size())
-                                                            : values.rows();
+    return task == Task::binary || task == Task::multiclass ? static_cast<Index>(codes.size()) : values.rows();
   }
   // +1 / -1 / 0 (unlabelled) per sample of a binary task.
   [[nodiscard]] Vector signs() const;
@@ -39,15 +38,15 @@ struct TargetsRequest {
   // automatic: regression if every label is a number, there are more than two distinct ones, and they are not
   // all integers or there are more than max(20, labelled samples / 5) of them; else classes.
   Kind kind = Kind::automatic;
-  std::string positive;             // name of the positive class; empty: the last of two
-  std::string target_name;          // several targets: their names, separated by commas
+  std::string positive;     // name of the positive class; empty: the last of two
+  std::string target_name;  // several targets: their names, separated by commas
   bool allow_unlabelled = false;
-  std::string source;               // for messages
-  std::vector<Index> lines;         // for messages
+  std::string source;        // for messages
+  std::vector<Index> lines;  // for messages
 };
 
-// Several targets in one label (dataset.h): 0/1 everywhere is multilabel with the targets' names as classes, other
-// numbers are several regressions.
+// Several targets in one label (dataset.h): 0/1 everywhere is multilabel with the targets' names as classes,
+// other numbers are several regressions.
 //
 // Throws InvalidArgument: one class only, empty labels where they are not allowed, unknown positive class,
 // a number that cannot be read.

@@ -159,6 +159,89 @@ class KernelWeightsDisplay:
 class Kernels:
     def __init__(self, spec: Any) -> None: ...
 
+class LMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        gate: Literal["softmax", "sigmoid"] = "softmax",
+        gate_kernel: str | Sequence[float] | None = "mean",
+        gate_inputs: int = 10,
+        steps: int = 50,
+        change: float = 0.0001,
+        tol: float = 1e-05,
+        folds: int = 5,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "LMKLClassifier": ...
+
+class LMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 1.0,
+        C_grid: str | Sequence[float] | None = None,
+        gate: Literal["softmax", "sigmoid"] = "softmax",
+        gate_kernel: str | Sequence[float] | None = "mean",
+        gate_inputs: int = 10,
+        steps: int = 50,
+        change: float = 0.0001,
+        tol: float = 1e-05,
+        epsilon: float = 0.1,
+        folds: int = 5,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "LMKLRegressor": ...
+
 class LpMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
@@ -330,6 +413,52 @@ class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> _Array: ...
     def predict_proba(self, X: Any) -> _Array: ...
     def save(self, path: Any) -> "MulticlassMKLClassifier": ...
+
+class SAMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-1..10^4",
+        m0: str | Sequence[float] | None = "0..3",
+        updates: Literal["auto", "one", "stop", "literal"] = "auto",
+        update_limit: int = 10,
+        h0: str | Sequence[float] | None = "all",
+        margins: Literal["updated", "one"] = "updated",
+        least_margin: float = 0.01,
+        folds: int = 5,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SAMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "SAMKLClassifier": ...
 
 class SampleKernelsDisplay:
     def __init__(self, *, values: Any, names: Any, label: Any) -> None: ...
@@ -511,7 +640,7 @@ class UFOMKLClassifier(ClassifierMixin, BaseEstimator):
         self,
         kernels: _Kernels = None,
         *,
-        reg_lambda: float = 0.03125,
+        reg_lambda: float = 0.0,
         alpha: float = 0.0,
         epochs: float = 10.0,
         reg_lambda_grid: str | Sequence[float] | None = None,
@@ -634,4 +763,4 @@ def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = No
 
 def view(name: Any) -> str: ...
 
-__all__ = ["BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "KernelBank", "KernelWeightsDisplay", "Kernels", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
+__all__ = ["BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
