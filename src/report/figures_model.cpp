@@ -63,44 +63,116 @@ std::string method_of(const Json& report) {
   return report.at("model").at("method").get<std::string>();
 }
 
-// A matrix drawn as cells: rows are samples, columns kernels.
-std::string heat_map(const Json& values, const FigureText& text) {
-  const std::size_t rows = values.size();
-  if (rows == 0 || !values.front().is_array() || values.front().empty()) return "";
-  const std::size_t cols = values.front().size();
-  constexpr std::size_t kMostRows = 120;
-  const std::size_t stride = (rows + kMostRows - 1) / kMostRows;
-  const std::size_t shown = (rows + stride - 1) / stride;
-  double most = 0.0;
-  for (const Json& row : values) {
-    for (const Json& value : row)
-      most = std::max(most, value.is_number() ? std::abs(value.get<double>()) : 0.0);
-  }
-  const double width = (kRight - 46.0) / static_cast<double>(cols);
-  const double height = std::clamp(280.0 / static_cast<double>(shown), 2.0, 14.0);
-  const double bottom = 22.0 + height * static_cast<double>(shown);
-  Svg svg(bottom + 26.0);
-  svg.text(4.0, 13.0, "samples", "start", "axis").text(kRight, bottom + 18.0, "kernels", "end", "axis");
-  for (std::size_t r = 0; r < shown; ++r) {
-    const Json& row = values[r * stride];
-    for (std::size_t c = 0; c < cols && c < row.size(); ++c) {
-      const double share = row[c].is_number() && most > 0.0 ? std::abs(row[c].get<double>()) / most : 0.0;
-      if (share <= 0.0) continue;
-      svg.rect(46.0 + width * static_cast<double>(c), 22.0 + height * static_cast<double>(r), width + 0.2,
-               height + 0.2, "fill-s1", 0.12 + 0.88 * share);
+// One output's map of samples × kernels as a report holds it: `samples` are texts of '1', '0' and '-'
+// (switches) or rows of numbers (gates).
+struct SampleMap {
+  std::vector<std::string> kernels, classes;
+  std::vector<std::size_t> order;           // of drawing: by class, then alike samples together
+  std::vector<int> codes;                   // class of each sample; empty without classes
+  std::vector<std::vector<double>> values;  // 0 … 1; −1: off where the kernel has no weight
+};
+
+SampleMap map_of(const Json& json) {
+  SampleMap map;
+  map.kernels = json.at("kernels").get<std::vector<std::string>>();
+  map.classes = json.at("classes").get<std::vector<std::string>>();
+  map.order = json.at("order").get<std::vector<std::size_t>>();
+  map.codes = json.at("sample_classes").get<std::vector<int>>();
+  double most = 1e-12;
+  for (const Json& sample : json.at("samples")) {
+    std::vector<double> row;
+    if (sample.is_string()) {
+      for (const char mark : sample.get<std::string>())
+        row.push_back(mark == '1' ? 1.0 : mark == '0' ? 0.0 : -1.0);
+    } else {
+      row = sample.get<std::vector<double>>();
     }
+    for (const double value : row) most = std::max(most, value);
+    map.values.push_back(std::move(row));
   }
-  return framed(text, svg);
+  for (auto& row : map.values) {
+    for (double& value : row) value = value < 0.0 ? value : value / most;
+  }
+  return map;
 }
 
-// A learner's report may carry the matrix itself or an object that holds it under "values".
-const Json* matrix_in(const Json& report, const std::string& key) {
-  if (!report.contains("model")) return nullptr;
-  const Json& inside = report.at("model").at("report");
-  const auto place = inside.find(key);
-  if (place == inside.end()) return nullptr;
-  const Json& values = place->is_object() && place->contains("values") ? place->at("values") : *place;
-  return values.is_array() ? &values : nullptr;
+// Neighbours of the same shade are one cell.
+double shade(double value) {
+  constexpr double kShades = 12.0;
+  return value < 0.0 ? value : std::round(kShades * value) / kShades;
+}
+
+void draw_column(const SampleMap& map, std::size_t kernel, double left, double width, const Axis& down,
+                 Svg& svg) {
+  for (std::size_t i = 0; i < map.order.size();) {
+    const double value = shade(map.values[map.order[i]][kernel]);
+    std::size_t end = i;
+    while (end < map.order.size() && shade(map.values[map.order[end]][kernel]) == value) ++end;
+    const double top = down(static_cast<double>(i));
+    const double height = down(static_cast<double>(end)) - top;
+    if (value < 0.0) {
+      svg.rect(left, top, width, height, "fill-s8", 0.25);
+    } else if (value > 0.0) {
+      svg.rect(left, top, width, height, "fill-s1", value);
+    }
+    i = end;
+  }
+}
+
+// Lines between the classes, and their names beside them.
+void draw_classes(const SampleMap& map, double left, const Axis& down, Svg& svg) {
+  for (std::size_t i = 0; i < map.order.size() && !map.codes.empty();) {
+    const int code = map.codes[map.order[i]];
+    std::size_t end = i;
+    while (end < map.order.size() && map.codes[map.order[end]] == code) ++end;
+    svg.line(left - 4.0, down(static_cast<double>(end)), kRight, down(static_cast<double>(end)), "zero");
+    svg.text(left - 8.0, down(0.5 * static_cast<double>(i + end)) + 4.0,
+             shortened(map.classes[static_cast<std::size_t>(code)], 10), "end");
+    i = end;
+  }
+}
+
+std::string sample_map_figure(const Json& json, const FigureText& text, const std::string& legend) {
+  const SampleMap map = map_of(json);
+  if (map.order.empty() || map.kernels.empty()) return "";
+  const double left = map.codes.empty() ? 12.0 : 80.0;
+  const double width = (kRight - left) / static_cast<double>(map.kernels.size());
+  Svg svg(330.0);
+  const Axis down{0.0, static_cast<double>(map.order.size()), 8.0, 268.0};
+  svg.line(left - 4.0, down.start, kRight, down.start, "zero");
+  const std::size_t every = (map.kernels.size() + 11) / 12;
+  for (std::size_t k = 0; k < map.kernels.size(); ++k) {
+    const double x = left + width * static_cast<double>(k);
+    draw_column(map, k, x, std::max(1.0, width - 1.5), down, svg);
+    if (k % every == 0) svg.text(x + 0.5 * width, 284.0, std::to_string(k + 1), "middle");
+  }
+  draw_classes(map, left, down, svg);
+  svg.text(0.5 * (left + kRight), 304.0, "kernel", "middle");
+  std::string names;
+  for (std::size_t k = 0; k < std::min<std::size_t>(map.kernels.size(), kMostKernels); ++k)
+    names += fmt::format("{}{} {}", k == 0 ? " Kernels: " : ", ", k + 1, map.kernels[k]);
+  FigureText whole = text;
+  whole.says += fmt::format(" {} samples from top to bottom, by class.{}{}", map.order.size(), names,
+                            map.kernels.size() > kMostKernels ? ", …" : ".");
+  return framed(whole, svg, legend);
+}
+
+// The maps of all outputs, at most four of them.
+std::string sample_map_figures(const Json& report, const std::string& key, const FigureText& text,
+                               const std::string& legend) {
+  if (!report.contains("model") || !report.at("model").at("report").contains(key)) return "";
+  std::string figures;
+  std::size_t shown = 0;
+  for (const Json& map : report.at("model").at("report").at(key)) {
+    if (shown == 4) break;
+    FigureText own = text;
+    const auto output = map.at("output").get<std::string>();
+    if (!output.empty()) own.title += ": " + output;
+    if (shown > 0) own.id += fmt::format("-{}", shown + 1);
+    own.source += fmt::format("/{}", shown++);
+    figures += sample_map_figure(map, own, legend);
+  }
+  return figures;
 }
 
 }  // namespace
@@ -250,19 +322,18 @@ std::string embedding_figure(const Json& report) {
 }
 
 std::string switches_figure(const Json& report) {
-  const Json* values = matrix_in(report, "switches");
-  if (values == nullptr) return "";
-  return heat_map(*values,
-                  {"figure-switches", "Kernels that each sample uses",
-                   "A filled cell is a kernel that is switched on for a sample.", "/model/report/switches"});
+  return sample_map_figures(report, "switches",
+                            {"figure-switches", "Kernels that each sample uses",
+                             "A filled cell is a kernel that is on for a sample, an empty one is switched off.",
+                             "/model/report/switches"},
+                            legend_entry(0, "on") + legend_entry(7, "off, and without weight anyway"));
 }
 
 std::string gating_figure(const Json& report) {
-  const Json* values = matrix_in(report, "gating");
-  if (values == nullptr) return "";
-  return heat_map(*values,
-                  {"figure-gating", "Weight of each kernel, sample by sample",
-                   "Darker cells are larger weights of a kernel at a sample.", "/model/report/gating"});
+  return sample_map_figures(report, "gating",
+                            {"figure-gating", "Weight of each kernel, sample by sample",
+                             "Darker cells are larger gates of a kernel at a sample.", "/model/report/gating"},
+                            "");
 }
 
 }  // namespace kloom::report

@@ -53,8 +53,13 @@ TEST(Page, CarriesItsDataAndLetsNoNameBecomeMarkup) {
 TEST(Page, DrawsWhatALearnerSaysOfEachSample) {
   Json report = training();
   EXPECT_THAT(report_page(report.dump()), Not(HasSubstr("figure-switches")));
-  report["model"]["report"]["switches"] = {{1, 0}, {0, 1}, {1, 1}};
-  report["model"]["report"]["gating"] = {{"values", {{0.25, 0.75}, {0.5, 0.5}}}};
+  // As src/report/report_json.cpp writes them.
+  Json map = {{"output", ""},          {"kernels", {"first", "second"}}, {"weights", {0.5, 0.0}},
+              {"classes", {"a", "b"}}, {"sample_classes", {0, 1, 0}},    {"order", {0, 2, 1}}};
+  map["samples"] = {"10", "0-", "11"};
+  report["model"]["report"]["switches"] = Json::array({map});
+  map["samples"] = {{0.25, 0.75}, {0.5, 0.5}, {1.0, 0.0}};
+  report["model"]["report"]["gating"] = Json::array({map});
   const std::string page = report_page(report.dump());
   EXPECT_THAT(page, HasSubstr("figure-switches"));
   EXPECT_THAT(page, HasSubstr("figure-gating"));
