@@ -30,6 +30,8 @@ void bind_stream(py::module_& m) {
       .def_readwrite("sigma", &StreamOptions::sigma)
       .def_readwrite("reg_lambda", &StreamOptions::lambda)
       .def_readwrite("alpha", &StreamOptions::alpha)
+      .def_readwrite("approx", &StreamOptions::approx)
+      .def_readwrite("features", &StreamOptions::features)
       .def_readwrite("classes", &StreamOptions::classes);
 
   py::class_<StreamLearner>(m, "StreamLearner")

@@ -191,7 +191,7 @@ class SampleKernelsDisplay:
     """
 
     def __init__(self, *, values, names, label):
-        self.values, self.names, self.label = np.asarray(values), list(names), label
+        self.values, self.names, self.label = np.asarray(values, dtype=float), list(names), label
 
     @classmethod
     def from_estimator(cls, estimator, X=None, *, output=0, ax=None, **image):
@@ -202,7 +202,8 @@ class SampleKernelsDisplay:
         estimator : fitted estimator
             Any of kloom's.
         X : as in ``fit``, default=None
-            Samples whose contributions are shown; not needed where kernel weights are per sample.
+            Samples whose contributions are shown; without it the switches or gates of the training samples, where the
+            method has them.
         output : int, default=0
             Which class, where there are several.
         ax : matplotlib axes or None, default=None
@@ -217,14 +218,24 @@ class SampleKernelsDisplay:
         """
         check_is_fitted(estimator)
         if X is None:
-            if estimator._model.weights_shape != "per sample":
-                raise ValueError(f"the kernel weights of {type(estimator).__name__} are the same for every sample; give X to "
-                                 f"see how much each kernel adds to each sample's score")
-            values, label = estimator.kernel_weights_, "kernel weight"
+            values, label = cls._map_of(estimator, output)
         else:
             values = estimator.contributions(X)
             values, label = values if values.ndim == 2 else values[:, output], "contribution to the score"
         return cls(values=values, names=estimator.kernel_names_, label=label).plot(ax=ax, **image)
+
+    @staticmethod
+    def _map_of(estimator, output):
+        """Switches (1 on, 0 off) or gates of the training samples, by class and alike ones together."""
+        report = estimator.report_
+        if "switches" not in report and "gating" not in report:
+            raise ValueError(f"the kernel weights of {type(estimator).__name__} are the same for every sample; give X to "
+                             f"see how much each kernel adds to each sample's score")
+        found = report.get("switches") or report["gating"]
+        samples = [found[output]["samples"][i] for i in found[output]["order"]]
+        if "switches" in report:
+            return [[mark == "1" for mark in sample] for sample in samples], "kernel is on"
+        return samples, "gate"
 
     def plot(self, *, ax=None, **image):
         """Draw it.

@@ -21,17 +21,7 @@ _STEPS = {**COPIES_DIFFER, "check_sample_weights_invariance": (
     "also those of weight 0: without them the steps end at another point nearby")}
 
 
-def _local(method):
-    decorate = learns(method)
-
-    def with_attributes(cls):
-        cls.__doc__ = cls.__doc__.replace("{attributes}", _ATTRIBUTES)
-        return decorate(cls)
-
-    return with_attributes
-
-
-@_local("samkl")
+@learns("samkl", attributes=_ATTRIBUTES)
 class SAMKLClassifier(KernelClassifier):
     """Sample-adaptive multiple kernel learning: each sample switches off the kernels that do not suit it.
 
@@ -62,7 +52,7 @@ class SAMKLClassifier(KernelClassifier):
     """
 
 
-@_local("lmkl")
+@learns("lmkl", attributes=_ATTRIBUTES)
 class LMKLClassifier(KernelClassifier):
     """Localised multiple kernel learning for classes: kernel weights are a function of the sample.
 
@@ -95,7 +85,7 @@ class LMKLClassifier(KernelClassifier):
     _expected_failures = _STEPS
 
 
-@_local("lmkl")
+@learns("lmkl", attributes=_ATTRIBUTES)
 class LMKLRegressor(KernelRegressor):
     """Localised multiple kernel learning for numbers: kernel weights are a function of the sample.
 

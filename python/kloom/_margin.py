@@ -35,17 +35,7 @@ class _MarginClassifier(KernelClassifier):
         return {**COPIES_DIFFER, **(_SIGMOIDS if self.probability else {})}
 
 
-def _margin(method):
-    decorate = learns(method)
-
-    def with_attributes(cls):
-        cls.__doc__ = cls.__doc__.replace("{attributes}", _ATTRIBUTES)
-        return decorate(cls)
-
-    return with_attributes
-
-
-@_margin("simplemkl")
+@learns("simplemkl", attributes=_ATTRIBUTES)
 class SimpleMKLClassifier(_MarginClassifier):
     """l1-norm multiple kernel learning for classes: few kernels, with a proof of optimality.
 
@@ -76,7 +66,7 @@ class SimpleMKLClassifier(_MarginClassifier):
     """
 
 
-@_margin("simplemkl")
+@learns("simplemkl", attributes=_ATTRIBUTES)
 class SimpleMKLRegressor(KernelRegressor):
     """l1-norm multiple kernel learning for numbers: epsilon-regression with few kernels and a proof of optimality.
 
@@ -99,7 +89,7 @@ class SimpleMKLRegressor(KernelRegressor):
     """
 
 
-@_margin("lp-mkl")
+@learns("lp-mkl", attributes=_ATTRIBUTES)
 class LpMKLClassifier(_MarginClassifier):
     """lp-norm multiple kernel learning for classes: weights spread over all kernels [1]_.
 
@@ -129,7 +119,7 @@ class LpMKLClassifier(_MarginClassifier):
     """
 
 
-@_margin("lp-mkl")
+@learns("lp-mkl", attributes=_ATTRIBUTES)
 class LpMKLRegressor(KernelRegressor):
     """lp-norm multiple kernel learning for numbers: epsilon-regression with weights spread over all kernels.
 
@@ -152,7 +142,7 @@ class LpMKLRegressor(KernelRegressor):
     """
 
 
-@_margin("uniform")
+@learns("uniform", attributes=_ATTRIBUTES)
 class UniformMKLClassifier(_MarginClassifier):
     """The baseline to beat: a support vector machine on the mean of all kernels.
 
@@ -176,7 +166,7 @@ class UniformMKLClassifier(_MarginClassifier):
     """
 
 
-@_margin("uniform")
+@learns("uniform", attributes=_ATTRIBUTES)
 class UniformMKLRegressor(KernelRegressor):
     """The baseline to beat: support vector regression on the mean of all kernels.
 
@@ -199,7 +189,7 @@ class UniformMKLRegressor(KernelRegressor):
     """
 
 
-@_margin("single")
+@learns("single", attributes=_ATTRIBUTES)
 class SingleKernelClassifier(_MarginClassifier):
     """A support vector machine on the one kernel that cross-validates best.
 
@@ -224,7 +214,7 @@ class SingleKernelClassifier(_MarginClassifier):
     """
 
 
-@_margin("single")
+@learns("single", attributes=_ATTRIBUTES)
 class SingleKernelRegressor(KernelRegressor):
     """Support vector regression on the one kernel that cross-validates best.
 

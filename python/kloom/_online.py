@@ -2,7 +2,7 @@
 """Stochastic methods, which also learn by batches."""
 import numbers
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._options import learns
 from ._stream import StreamMixin
@@ -10,11 +10,15 @@ from ._tasks import KernelClassifier
 
 _BUDGET = ("budget", 0, [Interval(numbers.Integral, 0, None, closed="left")], "int, >= 0",
            "partial_fit: keep at most so many support vectors; 0: all.")
+_APPROX = ("approx", "none", [StrOptions({"none", "rff", "nystroem"})], "{'none', 'rff', 'nystroem'}",
+           "partial_fit: finite features in the place of support vectors, so that memory does not grow.")
+_FEATURES = ("features", 32, [Interval(numbers.Integral, 1, None, closed="left")], "int, >= 1",
+             "partial_fit with approx: features per kernel.")
 _DT_UPDATE = ("dt_update", 200, [Interval(numbers.Integral, 1, None, closed="left")], "int, >= 1",
               "partial_fit: samples between two draws of the penalties.")
 
 
-@learns("mkl-da", beside=[_BUDGET, _DT_UPDATE])
+@learns("mkl-da", beside=[_BUDGET, _APPROX, _FEATURES, _DT_UPDATE])
 class MKLDAClassifier(StreamMixin, KernelClassifier):
     """Multiple kernel learning via data augmentation: hundreds of widths at the price of one, without grid search.
 
@@ -62,10 +66,10 @@ class MKLDAClassifier(StreamMixin, KernelClassifier):
 
     def _stream_options(self):
         return {"method": "mkl-dao", "literal": self.mode == "literal", "budget": self.budget,
-                "dt_update": self.dt_update, "kappa": self.kappa, "theta": self.theta, "mu": self.mu, "sigma": self.sigma}
+                "approx": self.approx, "features": self.features, "dt_update": self.dt_update, "kappa": self.kappa, "theta": self.theta, "mu": self.mu, "sigma": self.sigma}
 
 
-@learns("ufo-mkl", beside=[_BUDGET])
+@learns("ufo-mkl", beside=[_BUDGET, _APPROX, _FEATURES])
 class UFOMKLClassifier(StreamMixin, KernelClassifier):
     """UFO-MKL: sparse kernel weights by stochastic mirror descent, with a lower bound as certificate.
 
@@ -107,4 +111,5 @@ class UFOMKLClassifier(StreamMixin, KernelClassifier):
     """
 
     def _stream_options(self):
-        return {"method": "ufo-mkl", "budget": self.budget, "reg_lambda": self.reg_lambda, "alpha": self.alpha}
+        return {"method": "ufo-mkl", "budget": self.budget, "approx": self.approx, "features": self.features,
+                "reg_lambda": self.reg_lambda, "alpha": self.alpha}

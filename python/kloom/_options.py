@@ -160,9 +160,10 @@ def initialiser(signature):
     return __init__
 
 
-def learns(method, without=(), beside=()):
+def learns(method, without=(), beside=(), attributes=""):
     """Class decorator: an estimator of `method`. `without`: options that its task does not have; `beside`: parameters
-    that are no options of the method, as (name, default, constraint, type, text)."""
+    that are no options of the method, as (name, default, constraint, type, text); `attributes`: what stands for {attributes}
+    in its documentation."""
 
     def decorate(cls):
         options = options_of(method, set(without) | set(cls._foreign_options))
@@ -175,7 +176,7 @@ def learns(method, without=(), beside=()):
         constraints.update({o.name: o.constraint for o in options + extra})
         constraints.update({name: constraint for name, _, constraint, _ in COMMON})
         cls._parameter_constraints = constraints
-        cls.__doc__ = indent_docs(cls.__doc__, parameter_docs(options + extra))
+        cls.__doc__ = indent_docs(cls.__doc__.replace("{attributes}", attributes), parameter_docs(options + extra))
         return cls
 
     return decorate

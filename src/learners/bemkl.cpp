@@ -18,6 +18,8 @@
 #include "base/progress.h"
 #include "kloom/error.h"
 #include "learners/bemkl_factors.h"
+#include "learners/bemkl_run.h"
+#include "learners/fit_report.h"
 
 namespace kloom::learners {
 namespace {
@@ -207,127 +209,6 @@ BemklProblem with_grown_labels(const KernelBank& bank, BemklProblem problem) {
   }
 }
 
-// One run of updates with its report: bound, trace, status.
-class Run {
- public:
-  Run(BemklFactors& factors, const BemklOptions& options, const Context& context)
-      : factors_(factors), options_(options), meter_(context, "bemkl") {}
-
-  // Iterates until the bound has settled; fills status, message, trace and iterations of the report.
-  void go(Report& report);
-
- private:
-  // One pass over the factors has been made. False: the run has ended.
-  bool goes_on(bool sound, Report& report);
-  [[nodiscard]] bool accelerated_pass();
-  [[nodiscard]] std::optional<Vector> extrapolated() const;
-
-  BemklFactors& factors_;
-  const BemklOptions& options_;
-  ProgressMeter meter_;
-  double bound_ = -std::numeric_limits<double>::infinity();
-  Index iteration_ = 0;
-  Index quiet_ = 0;                     // passes in a row that hardly raised the bound
-  std::vector<Vector> before_, after_;  // states before and after the last passes
-  std::optional<BemklFactors> spare_;   // where passes from extrapolated states are tried
-};
-
-void Run::go(Report& report) {
-  const bool plain = options_.literal || options_.acceleration == "none";
-  while (goes_on(plain || iteration_ == 0 ? factors_.iterate() : accelerated_pass(), report)) {
-  }
-}
-
-bool Run::goes_on(bool sound, Report& report) {
-  report.iterations = ++iteration_;
-  const double now = sound ? factors_.lower_bound() : std::numeric_limits<double>::quiet_NaN();
-  if (!std::isfinite(now)) {
-    report.status = Status::numerical_trouble;
-    report.message = fmt::format(
-        "iteration {} lost a positive definite matrix; kernels of very different or huge scale do that: "
-        "normalise them",
-        iteration_);
-    return false;
-  }
-  const double rise = now - bound_;
-  bound_ = now;
-  report.trace.push_back({iteration_, bound_, meter_.seconds()});
-  quiet_ = rise <= options_.tolerance * std::abs(bound_) ? quiet_ + 1 : 0;
-  if (!options_.literal && quiet_ >= 2 && options_.tolerance > 0.0) {
-    report.status = Status::converged;
-    report.message = fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
-                                 options_.tolerance, iteration_ - 1, iteration_);
-    return false;
-  }
-  if (meter_.step(iteration_, options_.iterations, bound_)) {
-    report.status = Status::stopped;
-    report.message = fmt::format("stopped on request after iteration {}; the model is usable", iteration_);
-    return false;
-  }
-  if (iteration_ >= options_.iterations) {
-    report.status = Status::iteration_limit;
-    report.message = fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
-                                 options_.iterations, rise);
-    return false;
-  }
-  return true;
-}
-
-// A pass from an extrapolated state, kept if the bound rose; else a plain one from where the last pass ended.
-bool Run::accelerated_pass() {
-  constexpr std::size_t kMemory = 6;
-  if (const auto target = extrapolated()) {
-    if (!spare_) spare_ = factors_;
-    if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate() &&
-        spare_->lower_bound() > bound_) {
-      std::swap(factors_, *spare_);
-      before_.push_back(*target);
-      after_.push_back(factors_.state());
-      if (before_.size() > kMemory) {
-        before_.erase(before_.begin());
-        after_.erase(after_.begin());
-      }
-      return true;
-    }
-    before_.clear();
-    after_.clear();
-  }
-  before_.push_back(factors_.state());
-  const bool sound = factors_.iterate_from_intermediate();
-  after_.push_back(factors_.state());
-  return sound;
-}
-
-// Anderson's extrapolation [WalkerNi2011]: with residuals r_j = after_j − before_j of the last passes, the
-// combination of the `after`s whose residual, were the pass linear, would be smallest.
-std::optional<Vector> Run::extrapolated() const {
-  const std::size_t count = after_.size();
-  if (count < 2) return std::nullopt;
-  const auto used = static_cast<Index>(after_.back().size());
-  const auto columns = static_cast<Index>(count) - 1;
-  Matrix change(used, columns);  // r_{j+1} − r_j
-  Vector last(at(used));
-  for (Index i = 0; i < used; ++i) {
-    const auto residual = [&](std::size_t j) { return after_[j][at(i)] - before_[j][at(i)]; };
-    for (Index j = 0; j < columns; ++j) change(i, j) = residual(at(j) + 1) - residual(at(j));
-    last[at(i)] = residual(count - 1);
-  }
-  Matrix normal(columns, columns);
-  algebra::syrk(algebra::Op::transpose, 1.0, change.view(), 0.0, normal.view());
-  double trace = 0.0;
-  for (Index j = 0; j < columns; ++j) trace += normal(j, j);
-  for (Index j = 0; j < columns; ++j) normal(j, j) += 1e-10 * trace;
-  Vector share(at(columns));
-  algebra::gemv(algebra::Op::transpose, 1.0, change.view(), last, 0.0, share);
-  if (!(trace > 0.0) || algebra::cholesky(normal.view()) != 0) return std::nullopt;
-  algebra::cholesky_solve(normal.view(), {share.data(), columns, 1, columns});
-  Vector target = after_.back();
-  for (std::size_t j = 0; j + 1 < count; ++j) {
-    for (std::size_t i = 0; i < target.size(); ++i) target[i] -= share[j] * (after_[j + 1][i] - after_[j][i]);
-  }
-  return target;
-}
-
 BemklPosterior::Group group_of(const BemklFactors& factors, const Vector& weights,
                                const BemklOptions& options) {
   BemklPosterior::Group group;
@@ -393,7 +274,7 @@ void settle_samples(BemklFactors& factors, const BemklOptions& options, const Co
     BemklFactors fewer = factors;
     if (!fewer.switch_off_samples()) return;
     Report part;
-    Run(fewer, options, context).go(part);
+    BemklRun(fewer, options, context).go(part);
     if (part.status == Status::numerical_trouble ||
         fewer.lower_bound() < factors.lower_bound() - 1e-3 * std::abs(factors.lower_bound()))
       return;
@@ -416,7 +297,7 @@ BemklFactors fit_group(const KernelBank& bank, const BemklProblem& problem, cons
                  random, context.seed + static_cast<std::uint64_t>(restart));
     BemklFactors factors(bank, problem, bemkl_hyper(options), start);
     Report part;
-    Run(factors, options, context).go(part);
+    BemklRun(factors, options, context).go(part);
     if (options.sparse_samples) settle_samples(factors, options, context, part);
     if (part.status != Status::numerical_trouble) {
       // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the
@@ -656,15 +537,9 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   const BemklPlan plan = bemkl_plan(targets, options);
   FitResult result;
   Report& report = result.report;
-  report.method = "bemkl";
-  report.bank = std::string(bank.kind());
-  report.task = std::string(to_string(targets.task));
-  report.samples = bank.rows();
-  report.kernels = bank.kernels();
+  describe_fit(report, "bemkl", bank, targets, threads.threads(), context);
   report.objective_name = "lower bound";
   report.options = option_texts(bemkl_option_table(), options);
-  report.threads = threads.threads();
-  report.seed = context.seed;
 
   ProgressMeter clock(context, "bemkl");
   std::vector<BemklFactors> factors;

@@ -62,12 +62,4 @@ void summarise_terms(const StochasticPart& part, Model& model) {
   model.weights.deviation = std::move(deviation);
 }
 
-void describe_fit(Report& report, const KernelBank& bank, const Targets& targets, const Context& context) {
-  report.bank = std::string(bank.kind());
-  report.task = std::string(to_string(targets.task));
-  report.samples = bank.rows();
-  report.kernels = bank.kernels();
-  report.seed = context.seed;
-}
-
 }  // namespace kloom::learners

@@ -19,6 +19,5 @@ void check_class_problem(const std::string& method, const KernelBank& bank, cons
 void describe_classes(Model& model, const Targets& targets, const KernelBank& bank, Index outputs);
 // The model's own weights and coefficients from the solutions that predict: mean and deviation, and sum.
 void summarise_terms(const StochasticPart& part, Model& model);
-void describe_fit(Report& report, const KernelBank& bank, const Targets& targets, const Context& context);
 
 }  // namespace kloom::learners

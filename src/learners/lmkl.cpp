@@ -15,6 +15,7 @@
 #include "base/spelling.h"
 #include "data/folds.h"
 #include "kloom/error.h"
+#include "learners/fit_report.h"
 #include "learners/held_out.h"
 #include "learners/lmkl_solver.h"
 #include "learners/margin_outputs.h"
@@ -269,18 +270,12 @@ FitResult fit_lmkl(const KernelBank& bank, const Targets& targets, const LmklOpt
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   FitResult result = Fitter(bank, targets, options, context).fit();
   Report& report = result.report;
-  report.method = kName;
-  report.bank = std::string(bank.kind());
-  report.task = std::string(to_string(targets.task));
-  report.samples = bank.rows();
-  report.kernels = bank.kernels();
+  describe_fit(report, kName, bank, targets, threads.threads(), context);
   for (const auto& [name, value] : option_texts(lmkl_option_table(), options))
     report.options.emplace(name, value);
   result.model.options_json = nlohmann::json(report.options).dump();
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
-  report.threads = threads.threads();
-  report.seed = context.seed;
   return result;
 }
 

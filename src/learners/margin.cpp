@@ -15,6 +15,7 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "learners/fit_report.h"
 #include "learners/margin_outputs.h"
 #include "solvers/platt.h"
 
@@ -413,17 +414,11 @@ FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets&
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   FitResult result = Fitter(method, bank, options, context).fit(targets);
   Report& report = result.report;
-  report.method = info(method).name;
-  report.bank = std::string(bank.kind());
-  report.task = std::string(to_string(targets.task));
-  report.samples = bank.rows();
-  report.kernels = bank.kernels();
+  describe_fit(report, info(method).name, bank, targets, threads.threads(), context);
   for (const auto& [name, value] : option_texts(margin_option_table(method), options))
     report.options.emplace(name, value);
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
-  report.threads = threads.threads();
-  report.seed = context.seed;
   return result;
 }
 

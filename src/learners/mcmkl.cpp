@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "learners/mcmkl.h"
+#include "learners/fit_report.h"
 
 #include <fmt/format.h>
 
@@ -320,15 +321,9 @@ FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklO
   add_class_tables(report, targets, task, solution.beta);
   report.seconds.emplace_back("training", clock.seconds());
   report.options["C"] = number_text(price);
-  report.method = kName;
-  report.bank = std::string(bank.kind());
-  report.task = std::string(to_string(targets.task));
-  report.samples = bank.rows();
-  report.kernels = bank.kernels();
+  describe_fit(report, kName, bank, targets, threads.threads(), context);
   for (const auto& [name, value] : texts) report.options.emplace(name, value);
   report.memory_bytes = bank.bytes() + working;
-  report.threads = threads.threads();
-  report.seed = context.seed;
   return result;
 }
 

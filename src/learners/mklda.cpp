@@ -17,6 +17,7 @@
 #include "learners/augmentation.h"
 #include "learners/class_problem.h"
 #include "learners/counted_sgd.h"
+#include "learners/fit_report.h"
 #include "learners/strength_choice.h"
 #include "solvers/draws.h"
 
@@ -243,7 +244,6 @@ void Fitter::fill(Model& model, const Targets& targets) const {
 
 void Fitter::finish(Report& report) const {
   report = report_;
-  report.method = "mkl-da";
   report.status = done_ < planned_ ? Status::stopped : Status::iteration_limit;
   report.iterations = done_;
   report.objective_name = "steps that violated the margin";
@@ -303,8 +303,7 @@ FitResult fit_mklda(const KernelBank& bank, const Targets& targets, const MkldaO
   const algebra::ThreadScope threads(context, n * n * 10.0);
   FitResult result = Fitter(bank, targets, options, context).fit(targets);
   Report& report = result.report;
-  describe_fit(report, bank, targets, context);
-  report.threads = threads.threads();
+  describe_fit(report, "mkl-da", bank, targets, threads.threads(), context);
   report.options = option_texts(mklda_option_table(), options);
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());

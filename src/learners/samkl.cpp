@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
+#include "learners/fit_report.h"
 #include "learners/held_out.h"
 #include "learners/margin_outputs.h"
 #include "learners/samkl_solver.h"
@@ -464,18 +465,12 @@ FitResult fit_samkl(const KernelBank& bank, const Targets& targets, const SamklO
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   FitResult result = Fitter(bank, targets, options, context).fit();
   Report& report = result.report;
-  report.method = kName;
-  report.bank = std::string(bank.kind());
-  report.task = std::string(to_string(targets.task));
-  report.samples = bank.rows();
-  report.kernels = bank.kernels();
+  describe_fit(report, kName, bank, targets, threads.threads(), context);
   for (const auto& [name, value] : option_texts(samkl_option_table(), options))
     report.options.emplace(name, value);
   result.model.options_json = nlohmann::json(report.options).dump();
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
-  report.threads = threads.threads();
-  report.seed = context.seed;
   return result;
 }
 

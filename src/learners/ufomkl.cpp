@@ -15,6 +15,7 @@
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "learners/class_problem.h"
+#include "learners/fit_report.h"
 #include "solvers/draws.h"
 
 namespace kloom::learners {
@@ -292,7 +293,6 @@ FitResult Fitter::fit(const Targets& targets) {
   fill(result.model, targets, descent, mirror);
   const UfoState& state = descent.state();
   Report& report = result.report;
-  report.method = "ufo-mkl";
   report.status = stopped ? Status::stopped : Status::iteration_limit;
   report.iterations = std::ssize(report.trace);
   report.objective = report.trace.empty() ? 0.0 : report.trace.back().objective;
@@ -355,8 +355,7 @@ FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptio
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * 10.0);
   FitResult result = Fitter(bank, targets, options, context).fit(targets);
-  describe_fit(result.report, bank, targets, context);
-  result.report.threads = threads.threads();
+  describe_fit(result.report, "ufo-mkl", bank, targets, threads.threads(), context);
   result.report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
   return result;

@@ -61,6 +61,17 @@ def test_samples_and_kernels(two_classes, three_classes):
     assert np.array_equal(display.values, clf.contributions(X)[:, 2])
 
 
+def test_switches_and_gates(two_classes):
+    X, y = two_classes
+    clf = kloom.SAMKLClassifier(kernels=KERNELS, C=1.0, m0="1", updates="one", probability=False).fit(X, y)
+    display = kloom.SampleKernelsDisplay.from_estimator(clf)
+    assert display.values.shape == (len(y), len(clf.kernel_names_)) and set(np.unique(display.values)) <= {0.0, 1.0}
+    gated = kloom.LMKLClassifier(kernels=KERNELS, steps=3, probability=False).fit(X, y)
+    display = kloom.SampleKernelsDisplay.from_estimator(gated)
+    # Softmax gates times the root of the number of kernels, so that equal ones are the mean of all; four digits each.
+    assert np.allclose(display.values.sum(axis=1), len(gated.kernel_names_) ** 0.5, atol=1e-3)
+
+
 def test_classes_in_a_plane(three_classes):
     X, y = three_classes
     clf = kloom.MulticlassMKLClassifier(kernels="linear", class_kernels="identity+pairs").fit(X, y)

@@ -102,3 +102,13 @@ def test_mistakes():
         fitted.partial_fit(X[:, :2], y)
     fitted.fit(X, y)   # forgets the stream
     assert not fitted._model.is_stream
+
+
+@pytest.mark.parametrize("approx", ["rff", "nystroem"])
+def test_finite_features_keep_no_support_vectors(approx):
+    X, y = clouds(samples=600, classes=2)
+    clf = kloom.MKLDAClassifier(kernels="rbf(gamma=2^-4..2^1)", approx=approx, features=64, n_jobs=1)
+    for rows in (slice(0, 300), slice(300, 600)):
+        clf.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    assert clf.n_support_vectors_ == 0
+    assert clf.score(X, y) > 0.8   # chance is a half
