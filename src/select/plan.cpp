@@ -76,6 +76,7 @@ class Planner {
                                          const Context& context) const;
   void shrink();
   void leave_out_slow_methods();
+  void grow_back(const Plan& asked);
   [[nodiscard]] double cost(const Plan& plan) const;
   [[nodiscard]] double cost(const std::string& method, GridSize grids, double samples) const;
   [[nodiscard]] Index splits_of(const Plan& plan) const;
@@ -251,7 +252,10 @@ void Planner::shrink() {
   while (!fits() && plan_.repeats > 1) --plan_.repeats;
   if (!fits()) plan_.grids = GridSize::none;
   if (!fits() && request_.splits.kind == SplitRequest::Kind::folds && plan_.folds > 3) plan_.folds = 3;
-  if (!fits()) leave_out_slow_methods();
+  if (!fits()) {
+    leave_out_slow_methods();
+    grow_back(asked);
+  }
   plan_.estimated_seconds = cost(plan_);
   std::string changes;
   const auto add = [&](const std::string& text) { changes += (changes.empty() ? "" : ", ") + text; };
@@ -279,6 +283,18 @@ void Planner::leave_out_slow_methods() {
                                                       seconds_text(all), seconds_text(request_.seconds)));
     plan_.methods.erase(slowest);
   }
+}
+
+// One slow method may have cost the others folds, repeats and grids: without it they get back what fits.
+void Planner::grow_back(const Plan& asked) {
+  const auto try_with = [&](auto change) {
+    const Plan before = plan_;
+    change();
+    if (!fits()) plan_ = before;
+  };
+  try_with([&] { plan_.folds = asked.folds; });
+  for (Index repeats = plan_.repeats; repeats < asked.repeats; ++repeats) try_with([&] { ++plan_.repeats; });
+  for (const GridSize size : {GridSize::coarse, GridSize::full}) try_with([&] { plan_.grids = size; });
 }
 
 }  // namespace
