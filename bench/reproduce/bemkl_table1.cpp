@@ -91,8 +91,8 @@ Outcome run_split(const Dataset& all, Index split, bool sparse, const Settings& 
   const auto start = std::chrono::steady_clock::now();
   const Recipe recipe = Recipe::fit(train, parse_kernel_spec(kSpec), {}, context);
   const auto bank = store_bank(recipe.training_bank(), {}, context);
-  OptionValues options = {
-      {"iterations", "200"}, {"tolerance", "0"}, {"acceleration", "none"}, {"variance", "false"}};
+  OptionValues options = {{"iterations", "200"}, {"tolerance", "0"},    {"acceleration", "none"},
+                          {"margin", "1"},       {"variance", "false"}, {"calibration", "none"}};
   options["sparse"] = sparse ? "true" : "false";
   for (const auto& [name, value] : settings.options) options[name] = value;
   const Targets targets = make_targets(train.labels, {});
@@ -174,10 +174,8 @@ void table2(const Settings& settings) {
     std::vector<Outcome> outcomes(static_cast<std::size_t>(settings.splits));
 #pragma omp parallel for schedule(dynamic)
     for (Index k = 0; k < settings.splits; ++k) {
-      OptionValues options = {{"iterations", "200"},
-                              {"literal", "true"},
-                              {"sigma_g", "0.1"},
-                              {"variance", "false"},
+      OptionValues options = {{"iterations", "200"}, {"margin", "1"},    {"calibration", "none"},
+                              {"literal", "true"},   {"sigma_g", "0.1"}, {"variance", "false"},
                               {"multiclass", way}};
       for (const auto& [key, value] : settings.options) options[key] = value;
       Context context;

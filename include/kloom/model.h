@@ -55,6 +55,7 @@ struct BemklPosterior {
   double alpha_omega = 1.0, beta_omega = 1.0;
   double alpha_upsilon = 1.0, beta_upsilon = 1.0;
   double alpha_epsilon = 1.0, beta_epsilon = 1.0;
+  double temperature = 1.0;   // probabilities are p^(1/temperature), deviations of numbers are times this
   bool literal = false;       // probabilities by the published formula
   Vector sample_weights;      // empty: all 1
   Vector target_centre;       // regression: target c was learned as (y − centre_c)/scale_c, and the model's

@@ -17,6 +17,7 @@
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
+#include "learners/bemkl_calibration.h"
 #include "learners/bemkl_factors.h"
 #include "learners/bemkl_run.h"
 #include "learners/fit_report.h"
@@ -258,10 +259,10 @@ BemklPosterior posterior_of(const BemklPlan& plan, const std::vector<BemklFactor
 }
 
 std::size_t working_memory(Index n, Index p, Index outputs) {
-  // S, the factor of Σ(a)'s precision and every Σ(a); G, its linear term, [K_p μ_a] and a copy of the state;
-  // Σ_g, Σ_(b,e), moments, work.
+  // S, the factor of Σ(a)'s precision and every Σ(a), once more that of the model while folds calibrate it; G,
+  // its linear term, [K_p μ_a] and a copy of the state; Σ_g, Σ_(b,e), moments, work.
   const auto entries =
-      (3 + outputs) * n * n + 6 * n * p * outputs + (5 + outputs) * (p + outputs) * (p + outputs);
+      (3 + 2 * outputs) * n * n + 6 * n * p * outputs + (5 + outputs) * (p + outputs) * (p + outputs);
   return static_cast<std::size_t>(entries) * sizeof(double);
 }
 
@@ -285,6 +286,11 @@ void settle_samples(BemklFactors& factors, const BemklOptions& options, const Co
   }
 }
 
+bool drops_kernels(const BemklProblem& problem, const BemklOptions& options) {
+  return options.sparse && options.acceleration != "none" && !options.literal && !options.non_negative &&
+         problem.likelihood != BemklLikelihood::gaussian;
+}
+
 // The best of all starts by the bound.
 BemklFactors fit_group(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
                        const Context& context, Report& report) {
@@ -297,7 +303,11 @@ BemklFactors fit_group(const KernelBank& bank, const BemklProblem& problem, cons
                  random, context.seed + static_cast<std::uint64_t>(restart));
     BemklFactors factors(bank, problem, bemkl_hyper(options), start);
     Report part;
-    BemklRun(factors, options, context).go(part);
+    if (drops_kernels(problem, options)) {
+      run_with_dropping(factors, bank, options, context, part);
+    } else {
+      BemklRun(factors, options, context).go(part);
+    }
     if (options.sparse_samples) settle_samples(factors, options, context, part);
     if (part.status != Status::numerical_trouble) {
       // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the
@@ -366,20 +376,6 @@ void drop_samples(const std::vector<BemklFactors>& factors, Model& model) {
 
 }  // namespace
 
-BemklHyper bemkl_hyper(const BemklOptions& options) {
-  BemklHyper hyper{options.sigma_g,
-                   options.margin,
-                   {options.alpha_lambda, options.beta_lambda},
-                   {options.alpha_gamma, options.beta_gamma},
-                   {options.alpha_omega, options.beta_omega},
-                   {options.alpha_upsilon, options.beta_upsilon},
-                   {options.alpha_epsilon, options.beta_epsilon},
-                   options.non_negative};
-  if (options.sparse) hyper.omega = {1e-10, 1e+10};
-  if (options.sparse_samples) hyper.lambda = {1e-10, 1e+10};
-  return hyper;
-}
-
 BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options) {
   BemklPlan plan;
   const Vector weights = sample_weights(targets, options);
@@ -391,106 +387,6 @@ BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options) {
     plan.problems.push_back({likelihood, matrix_of(columns), weights});
   }
   return plan;
-}
-
-const OptionTable<BemklOptions>& bemkl_option_table() {
-  static const OptionTable<BemklOptions> table = {
-      {"sigma_g",
-       &BemklOptions::sigma_g,
-       kPositive,
-       {},
-       "standard deviation of each kernel's output; smaller values trust the kernels more and are "
-       "over-confident"},
-      {"margin", &BemklOptions::margin, kNonNegative, {}, "width of the region between the classes"},
-      {"multiclass",
-       &BemklOptions::multiclass,
-       {},
-       {"shared", "one-versus-all"},
-       "several classes: one set of kernel weights for all, or one fit per class"},
-      {"likelihood",
-       &BemklOptions::likelihood,
-       {},
-       {"probit", "multinomial"},
-       "several classes: a threshold for each, or the largest score wins"},
-      {"iterations", &BemklOptions::iterations, kAtLeastOne, {}, "at most this many passes over all factors"},
-      {"tolerance",
-       &BemklOptions::tolerance,
-       kNonNegative,
-       {},
-       "stop when the lower bound rises by less than this part of itself; 0 runs all iterations"},
-      {"acceleration",
-       &BemklOptions::acceleration,
-       {},
-       {"anderson", "none"},
-       "extrapolate between updates where that raises the lower bound"},
-      {"sparse",
-       &BemklOptions::sparse,
-       {},
-       {},
-       "switch most kernels off (gamma prior 1e-10, 1e+10 on kernel weights)"},
-      {"sparse_samples",
-       &BemklOptions::sparse_samples,
-       {},
-       {},
-       "switch most training samples off (gamma prior 1e-10, 1e+10 on sample weights): a smaller model"},
-      {"non_negative",
-       &BemklOptions::non_negative,
-       {},
-       {},
-       "kernel weights cannot be negative; cheaper with many kernels"},
-      {"alpha_lambda", &BemklOptions::alpha_lambda, kPositive, {}, "shape of the prior on sample precisions"},
-      {"beta_lambda", &BemklOptions::beta_lambda, kPositive, {}, "scale of the prior on sample precisions"},
-      {"alpha_gamma", &BemklOptions::alpha_gamma, kPositive, {}, "shape of the prior on the bias precision"},
-      {"beta_gamma", &BemklOptions::beta_gamma, kPositive, {}, "scale of the prior on the bias precision"},
-      {"alpha_omega", &BemklOptions::alpha_omega, kPositive, {}, "shape of the prior on kernel precisions"},
-      {"beta_omega", &BemklOptions::beta_omega, kPositive, {}, "scale of the prior on kernel precisions"},
-      {"alpha_upsilon",
-       &BemklOptions::alpha_upsilon,
-       kPositive,
-       {},
-       "regression: shape of the prior on the precision of kernel outputs"},
-      {"beta_upsilon",
-       &BemklOptions::beta_upsilon,
-       kPositive,
-       {},
-       "regression: scale of the prior on the precision of kernel outputs"},
-      {"alpha_epsilon",
-       &BemklOptions::alpha_epsilon,
-       kPositive,
-       {},
-       "regression: shape of the prior on the precision of the noise"},
-      {"beta_epsilon",
-       &BemklOptions::beta_epsilon,
-       kPositive,
-       {},
-       "regression: scale of the prior on the precision of the noise"},
-      {"class_weight",
-       &BemklOptions::class_weight,
-       {},
-       {"none", "balanced"},
-       "balanced: weights of a class inversely to its size"},
-      {"start",
-       &BemklOptions::start,
-       {},
-       {"mean", "random"},
-       "where the iteration starts: the expected starting point, or a random one from the seed"},
-      {"restarts",
-       &BemklOptions::restarts,
-       kAtLeastOne,
-       {},
-       "keep the best of so many starts; those after the first are random"},
-      {"variance",
-       &BemklOptions::variance,
-       {},
-       {},
-       "keep the N x N posterior covariance, which full predictive variances need"},
-      {"literal",
-       &BemklOptions::literal,
-       {},
-       {},
-       "as published: random start, all iterations, probabilities divided by the variance"},
-  };
-  return table;
 }
 
 Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
@@ -528,6 +424,50 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
   return model;
 }
 
+namespace {
+
+std::vector<BemklFactors> fit_groups(const KernelBank& bank, const BemklPlan& plan, const BemklOptions& options,
+                                     const Context& context, Report& report) {
+  std::vector<BemklFactors> factors;
+  for (const BemklProblem& problem : plan.problems) {
+    const Status before = report.status;
+    factors.push_back(fit_group(bank, problem, options, context, report));
+    if (before != Status::converged) report.status = before;  // the worst of all fits is told
+    if (report.status == Status::stopped && factors.size() < plan.problems.size())
+      throw Interrupted("stopped before every class had its fit");
+  }
+  return factors;
+}
+
+// Temperature of the predictions, from fits that settle less exactly than the one that is kept.
+double temperature_of(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
+                      const Context& context, Report& report) {
+  BemklOptions rough = options;
+  rough.tolerance = std::max(options.tolerance, 1e-4);
+  const auto fit = [&](const Targets& seen) -> std::optional<Model> {
+    const BemklPlan plan = bemkl_plan(seen, rough);
+    Report part;
+    const std::vector<BemklFactors> factors = fit_groups(bank, plan, rough, context, part);
+    if (part.status == Status::numerical_trouble) return std::nullopt;
+    if (part.status == Status::stopped) throw Interrupted("stopped in a fold");
+    return bemkl_model(bank, seen, plan, factors, rough);
+  };
+  std::optional<BemklCalibration> found;
+  try {
+    found = calibrate_bemkl(bank, targets, fit, context);
+  } catch (const Interrupted&) {
+    report.status = Status::stopped;
+    report.message = "stopped on request before probabilities were calibrated; the model is usable";
+  }
+  if (!found) return 1.0;
+  report.tables.push_back({"calibration on held-out samples",
+                           {"temperature", "log loss before", "after"},
+                           {{found->temperature, found->before, found->after}}});
+  return found->temperature;
+}
+
+}  // namespace
+
 FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                     const Context& context) {
   check_problem(bank, targets, options);
@@ -542,16 +482,13 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   report.options = option_texts(bemkl_option_table(), options);
 
   ProgressMeter clock(context, "bemkl");
-  std::vector<BemklFactors> factors;
-  for (const BemklProblem& problem : plan.problems) {
-    const Status before = report.status;
-    factors.push_back(fit_group(bank, problem, options, context, report));
-    if (before != Status::converged) report.status = before;  // the worst of all fits is told
-    if (report.status == Status::stopped && factors.size() < plan.problems.size())
-      throw Interrupted("stopped before every class had its fit");
-  }
+  result.model = bemkl_model(bank, targets, plan, fit_groups(bank, plan, options, context, report), options);
   report.seconds.emplace_back("iterations", clock.seconds());
-  result.model = bemkl_model(bank, targets, plan, factors, options);
+  const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
+  if (options.calibration != "none" && !options.literal && sound) {
+    result.model.bemkl->temperature = temperature_of(bank, targets, options, context, report);
+    report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
+  }
   report.memory_bytes =
       bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
   report.tables.push_back(kernels_in_use(bank, result.model));

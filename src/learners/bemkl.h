@@ -21,7 +21,7 @@ namespace kloom::learners {
 
 struct BemklOptions {
   double sigma_g = 1.0;                   // standard deviation of the intermediate outputs
-  double margin = 1.0;                    // ν: |f| > ν
+  double margin = 0.5;                    // ν: |f| > ν; the paper has 1
   std::string multiclass = "shared";      // kernel weights of all classes; or "one-versus-all"
   std::string likelihood = "probit";      // or "multinomial" (several classes, shared weights)
   Index iterations = 1000;                // at most
@@ -39,6 +39,7 @@ struct BemklOptions {
   std::string start = "mean";         // or "random"
   Index restarts = 1;                 // the best of so many starts, the first as above, the others random
   bool variance = true;               // keep Σ(a), which the full predictive variance needs
+  std::string calibration = "held-out";  // temperature of the probabilities; or "none"
   bool literal = false;
 };
 

@@ -44,21 +44,6 @@ Matrix identity(Index n) {
   return result;
 }
 
-// Σ_p K_pᵀ W K_p.
-Matrix weighted_gram(const KernelBank& bank, const Vector& root) {
-  if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return bank.gram();
-  const Index n = bank.rows();
-  Matrix gram(n, n);
-  Matrix panel(bank.cols(), n);
-  for (Index p = 0; p < bank.kernels(); ++p) {
-    bank.panels({p, p + 1}, {0, n}, panel.data());
-    for (Index i = 0; i < n; ++i) algebra::scale(root[at(i)], panel.column(i));
-    algebra::syrk_lower(Op::none, 1.0, panel.view(), 1.0, gram.view());
-  }
-  algebra::symmetrise_from_lower(gram.view());
-  return gram;
-}
-
 // Rows of every N × P block of a stacked matrix times √w.
 void scale_rows(const Vector& root, Matrix& stacked) {
   if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return;
@@ -99,7 +84,7 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
     log_weight_ += 2.0 * std::log(root);
   }
   be_.insert(be_.end(), start.e.begin(), start.e.end());
-  gram_ = std::make_shared<const Matrix>(weighted_gram(bank, root_));
+  gram_ = std::make_shared<const Matrix>(weighted_gram_of(bank));
   if (gaussian()) {
     f_ = problem_.targets;
     for (double& value : upsilon_) value = hyper.upsilon.shape * hyper.upsilon.scale;
@@ -125,6 +110,20 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
   for (Index i = 0; i < bank.rows(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
   trace_a_.assign(at(outputs()), trace);
   apply_a();
+}
+
+Matrix BemklFactors::weighted_gram_of(const KernelBank& bank) const {
+  if (std::ranges::all_of(root_, [](double r) { return r == 1.0; })) return bank.gram();
+  const Index n = bank.rows();
+  Matrix gram(n, n);
+  Matrix panel(bank.cols(), n);
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    bank.panels({p, p + 1}, {0, n}, panel.data());
+    for (Index i = 0; i < n; ++i) algebra::scale(root_[at(i)], panel.column(i));
+    algebra::syrk_lower(Op::none, 1.0, panel.view(), 1.0, gram.view());
+  }
+  algebra::symmetrise_from_lower(gram.view());
+  return gram;
 }
 
 std::span<const double> BemklFactors::e() const {
@@ -241,7 +240,9 @@ bool BemklFactors::update_a() {
     scale_rows(root_, scaled);
     g = &scaled;
   }
-  const Matrix right = bank_->apply_adjoint(g->view());
+  Matrix right = bank_->apply_adjoint(g->view());
+  if (gram_of_dropped_)
+    algebra::gemm(Op::none, Op::none, 1.0, gram_of_dropped_->view(), a_.view(), 1.0, right.view());
   bool sound = true;
   // One output: BLAS has the threads. Several: each has one.
 #pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)

@@ -98,6 +98,20 @@ class BemklFactors {
   // this goes at once. False if there was none to switch off.
   bool switch_off_samples();
 
+  // What the samples say about each kernel weight beside its prior: its precision D, and those with r² > D, r
+  // its linear term, which a flat prior on ω would not switch off.
+  struct Evidence {
+    Vector rest;  // D
+    std::vector<Index> live;
+  };
+  [[nodiscard]] Evidence evidence_of_kernels() const;
+  // Goes on with the kernels `kept`, which `bank` has; classification with free weights only. The others have
+  // e_m = 0, so that their outputs are K_m μ(a) and pull a towards where it is: S stays whole.
+  [[nodiscard]] bool keep_kernels(const KernelBank& bank, std::span<const Index> kept);
+  // Takes over what the factors `few` of the kept kernels have come to, and passes over all factors once. The
+  // weights of the others are where their updates would end.
+  [[nodiscard]] bool adopt(const BemklFactors& few, std::span<const Index> kept, const Vector& rest);
+
   // The same cycle, entered before q(G). It is a function of state(), which is a, log diag Σ(a), (b, e), log
   // diag Σ(b,e), cov(e, b), and f or the logs of υ, ε and tr(SΣ(a)); and of core, which hardly moves Σ(g) (by a
   // part of 1/N) and which set_state() takes from `core_of` as it is.
@@ -143,6 +157,7 @@ class BemklFactors {
   [[nodiscard]] double bias_square(Index output) const;        // the part of E‖G_c e + b_c 1‖² with b_c
   [[nodiscard]] double mean_square(std::size_t moment) const;  // μ_eᵀ E[GᵀG] μ_e
   [[nodiscard]] double target_residual(Index output) const;    // E‖y_c − G_c e − b_c 1‖², regression
+  [[nodiscard]] Matrix weighted_gram_of(const KernelBank& bank) const;  // Σ_p K_pᵀ W K_p
   [[nodiscard]] bool update_a(Index output, Vector right);
   void apply_a();
   [[nodiscard]] bool update_g_covariance(std::size_t k);
@@ -161,11 +176,12 @@ class BemklFactors {
   const KernelBank* bank_;
   BemklHyper hyper_;
   BemklProblem problem_;
-  Vector root_;                         // √w
-  double present_count_ = 0.0;          // samples with w > 0
-  double total_weight_ = 0.0;           // Σ w
-  double log_weight_ = 0.0;             // Σ log w over those
-  std::shared_ptr<const Matrix> gram_;  // S = Σ_p K_pᵀ W K_p, computed once
+  Vector root_;                                    // √w
+  double present_count_ = 0.0;                     // samples with w > 0
+  double total_weight_ = 0.0;                      // Σ w
+  double log_weight_ = 0.0;                        // Σ log w over those
+  std::shared_ptr<const Matrix> gram_;             // S = Σ_p K_pᵀ W K_p, computed once
+  std::shared_ptr<const Matrix> gram_of_dropped_;  // the part of S of kernels that were dropped; or none
 
   Matrix lambda_, a_, a_variance_;
   Matrix lambda_of_a_;   // the E[λ] that Σ(a) was formed with

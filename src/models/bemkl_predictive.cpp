@@ -83,7 +83,9 @@ Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& 
     if (!place.group.a_covariance.empty())
       add_sample_weight_variance(place.group.a_covariance[c], weights, bank, variance);
   }
-  for (double& v : variance) v *= scale * scale;
+  const bool numbers = posterior.likelihood == BemklPosterior::Likelihood::gaussian;
+  const double width = numbers ? scale * posterior.temperature : scale;
+  for (double& v : variance) v *= width * width;
   return variance;
 }
 
@@ -94,6 +96,18 @@ double bemkl_probability(double mean, double variance, const BemklPosterior& pos
   return 1.0 / (1.0 + std::exp(negative - positive));
 }
 
+namespace {
+
+// Chances to the power 1/temperature, with the sum 1.
+void soften(Vector& chances, double temperature) {
+  double sum = 0.0;
+  for (double& chance : chances)
+    sum += chance = temperature == 1.0 ? chance : std::pow(chance, 1.0 / temperature);
+  for (double& chance : chances) chance /= sum;
+}
+
+}  // namespace
+
 Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matrix& deviation) {
   const BemklPosterior& posterior = *model.bemkl;
   const Index rows = scores.rows();
@@ -102,27 +116,29 @@ Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matri
     return bemkl_probability(sign * scores(i, c), deviation(i, c) * deviation(i, c), posterior);
   };
   Matrix result(rows, model.task == Task::binary ? 2 : outputs);
+  Vector chances(2);
   for (Index i = 0; i < rows; ++i) {
-    if (model.task == Task::binary) {
-      result(i, 1) = probability(i, 0, 1.0);
-      result(i, 0) = probability(i, 0, -1.0);
+    if (model.task == Task::binary || model.task == Task::multilabel) {
+      for (Index c = 0; c < outputs; ++c) {
+        chances = {probability(i, c, 1.0), probability(i, c, -1.0)};
+        soften(chances, posterior.temperature);
+        if (model.task == Task::binary) result(i, 0) = chances[1];
+        result(i, model.task == Task::binary ? 1 : c) = chances[0];
+      }
       continue;
     }
     Vector location(static_cast<std::size_t>(outputs));
     Vector spread(location.size());
-    Vector chance(location.size());
-    double sum = 0.0;
+    chances.resize(location.size());
     for (std::size_t c = 0; c < location.size(); ++c) {
       location[c] = scores(i, static_cast<Index>(c));
       spread[c] = deviation(i, static_cast<Index>(c));
-      sum += chance[c] = probability(i, static_cast<Index>(c), 1.0);
+      chances[c] = probability(i, static_cast<Index>(c), 1.0);
     }
-    if (posterior.likelihood == BemklPosterior::Likelihood::multinomial) {
-      solvers::largest_probabilities(location, spread, chance);
-      sum = 1.0;
-    }
-    if (model.task == Task::multilabel) sum = 1.0;
-    for (std::size_t c = 0; c < location.size(); ++c) result(i, static_cast<Index>(c)) = chance[c] / sum;
+    if (posterior.likelihood == BemklPosterior::Likelihood::multinomial)
+      solvers::largest_probabilities(location, spread, chances);
+    soften(chances, posterior.temperature);
+    for (std::size_t c = 0; c < location.size(); ++c) result(i, static_cast<Index>(c)) = chances[c];
   }
   return result;
 }

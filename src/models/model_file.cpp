@@ -96,6 +96,7 @@ json save_bemkl(const BemklPosterior& posterior, data::SectionList& sections) {
   for (const double* scalar : scalars(posterior)) values.push_back(*scalar);
   sections.vector("bemkl", std::move(values));
   if (!posterior.sample_weights.empty()) sections.vector("bemkl.sample_weights", posterior.sample_weights);
+  if (posterior.temperature != 1.0) sections.vector("bemkl.temperature", {posterior.temperature});
   if (!posterior.target_scale.empty()) {
     sections.vector("bemkl.target_centre", posterior.target_centre);
     sections.vector("bemkl.target_scale", posterior.target_scale);
@@ -151,6 +152,12 @@ BemklPosterior load_bemkl(const json& document, data::TensorReader& tensors, Ind
     tensors.container().damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
   for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
   if (tensors.has("bemkl.sample_weights")) posterior.sample_weights = tensors.vector("bemkl.sample_weights");
+  if (tensors.has("bemkl.temperature")) {
+    const Vector temperature = tensors.vector("bemkl.temperature");
+    if (temperature.size() != 1 || !(temperature.front() > 0.0) || !std::isfinite(temperature.front()))
+      tensors.container().damaged("'bemkl.temperature' is not one number above 0");
+    posterior.temperature = temperature.front();
+  }
   if (tensors.has("bemkl.target_scale")) {
     posterior.target_centre = tensors.vector("bemkl.target_centre");
     posterior.target_scale = tensors.vector("bemkl.target_scale");

@@ -12,6 +12,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "algebra/threads.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "support/problems.h"
@@ -496,8 +497,10 @@ TEST(Bemkl, PredictiveVarianceByItsFormula) {
     const double variance = 1 + one_g.dot(sbe * one_g) + second + ke.dot(sa * ke);  // σ_g = 1
     EXPECT_NEAR(p.scores(i, 0), mean, 1e-12);
     EXPECT_NEAR(p.deviation(i, 0), std::sqrt(variance), 1e-12);
-    const double up = boost::math::cdf(normal, (mean - 1) / std::sqrt(variance));
-    const double down = boost::math::cdf(normal, (-mean - 1) / std::sqrt(variance));
+    const double power = 1.0 / m.bemkl->temperature;
+    const double margin = m.bemkl->margin;
+    const double up = std::pow(boost::math::cdf(normal, (mean - margin) / std::sqrt(variance)), power);
+    const double down = std::pow(boost::math::cdf(normal, (-mean - margin) / std::sqrt(variance)), power);
     EXPECT_NEAR(p.probabilities(i, 1), up / (up + down), 1e-12);
     EXPECT_NEAR(p.probabilities(i, 0) + p.probabilities(i, 1), 1.0, 1e-15);
     EXPECT_EQ(p.codes[static_cast<std::size_t>(i)], mean > 0 ? 1 : 0);
@@ -658,6 +661,166 @@ TEST(Bemkl, WeightZeroIsAbsent) {
     EXPECT_LE(relative_difference(pa.scores.values(), pb.scores.values()), 1e-7);
     EXPECT_LE(relative_difference(pa.deviation.values(), pb.deviation.values()), 1e-7);
   }
+}
+
+struct ManyFeatures {
+  std::vector<Matrix> kernels;
+  Targets targets;
+};
+
+// Forty kernels on single features, of which three matter.
+ManyFeatures many_features(Task task) {
+  const Index n = 100;
+  const Matrix x = test::normal_matrix(n, 20, 31);
+  ManyFeatures made;
+  for (Index j = 0; j < 20; ++j) {
+    Matrix one(n, 1);
+    for (Index i = 0; i < n; ++i) one(i, 0) = x(i, j);
+    for (const double width : {0.7, 2.0}) made.kernels.push_back(test::rbf_kernel(one, one, width));
+  }
+  made.targets.task = task;
+  made.targets.classes = {"a", "b"};
+  if (task == Task::multiclass) made.targets.classes.push_back("c");
+  for (Index i = 0; i < n; ++i) {
+    const double score = x(i, 0) + std::sin(2.0 * x(i, 1)) - x(i, 2) * x(i, 2) + 0.7;
+    const int three = score > 0.8 ? 2 : (score > -0.5 ? 1 : 0);
+    made.targets.codes.push_back(task == Task::binary ? (score > 0.0 ? 1 : 0) : three);
+  }
+  return made;
+}
+
+// After many plain updates: 20 passes with the live kernels alone and one with all go where 21 passes with all
+// go, up to what little weight the dropped kernels had left, and the bound does not fall.
+TEST(Bemkl, DroppingDeadKernelsIsNeutral) {
+  Context context;
+  context.threads = 1;
+  const algebra::ThreadScope one_thread(context);
+  for (const Task task : {Task::binary, Task::multiclass}) {
+    const ManyFeatures made = many_features(task);
+    const auto bank = bank_of(made.kernels);
+    BemklOptions options;
+    options.sparse = true;
+    const learners::BemklPlan plan = learners::bemkl_plan(made.targets, options);
+    learners::BemklStart start{Matrix(100, plan.problems[0].targets.cols(), 1.0),
+                               Matrix(100 * 40, plan.problems[0].targets.cols()), plan.problems[0].targets,
+                               Vector(static_cast<std::size_t>(plan.problems[0].targets.cols())),
+                               Vector(40, 1.0)};
+    BemklFactors whole(*bank, plan.problems[0], learners::bemkl_hyper(options), start);
+    for (int k = 0; k < 1500; ++k) ASSERT_TRUE(whole.iterate());
+    const double before = whole.lower_bound();
+    const Matrix a = whole.a();
+    BemklFactors later = whole;
+    for (int k = 0; k < 21; ++k) ASSERT_TRUE(later.iterate());
+    const BemklFactors::Evidence evidence = whole.evidence_of_kernels();
+    ASSERT_LE(evidence.live.size(), 20U);
+    ASSERT_GE(evidence.live.size(), 3U);
+    std::vector<Matrix> few_kernels;
+    for (const Index m : evidence.live) few_kernels.push_back(made.kernels[static_cast<std::size_t>(m)]);
+    const auto few_bank = bank_of(few_kernels);
+    BemklFactors few = whole;
+    ASSERT_TRUE(few.keep_kernels(*few_bank, evidence.live));
+    double bound = -std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 20; ++k) {
+      ASSERT_TRUE(few.iterate());
+      EXPECT_GE(few.lower_bound(), bound - 1e-9 * std::abs(bound));
+      bound = few.lower_bound();
+    }
+    ASSERT_TRUE(whole.adopt(few, evidence.live, evidence.rest));
+    EXPECT_GE(whole.lower_bound(), before - 1e-6 * std::abs(before));
+    const double moved = relative_difference(later.a().values(), a.values());
+    EXPECT_LE(relative_difference(whole.a().values(), later.a().values()), 0.25 * moved);
+  }
+}
+
+// From the start: the bound is that of the referee, near what thousands of plain updates reach, and few kernels
+// are on.
+TEST(Bemkl, DroppingDeadKernelsEndsInTheWholeModel) {
+  for (const Task task : {Task::binary, Task::multiclass}) {
+    const ManyFeatures made = many_features(task);
+    const auto bank = bank_of(made.kernels);
+    BemklOptions options;
+    options.sparse = true;
+    options.calibration = "none";
+    options.tolerance = 1e-6;
+    const FitResult dropped = learners::fit_bemkl(*bank, made.targets, options, {});
+    EXPECT_EQ(dropped.report.status, Status::converged);
+    options.acceleration = "none";
+    options.iterations = 2000;
+    const FitResult plain = learners::fit_bemkl(*bank, made.targets, options, {});
+    const double referee = certify(*bank, made.targets, dropped.model, {}).items[0].value;
+    EXPECT_NEAR(referee, dropped.report.objective, 1e-8 * std::abs(referee));
+    EXPECT_GE(dropped.report.objective, plain.report.objective - 2e-3 * std::abs(plain.report.objective));
+    EXPECT_LT(dropped.report.iterations, plain.report.iterations);
+    Index live = 0;
+    for (const double w : dropped.model.weights.values.values()) live += std::abs(w) > 1e-3 ? 1 : 0;
+    EXPECT_LE(live, 12);
+  }
+}
+
+// Labels of which a quarter is noise: without calibration the probabilities of samples that were not seen
+// promise far too much.
+TEST(Bemkl, HeldOutSamplesCalibrateProbabilities) {
+  BinaryProblem problem = test::binary_problem(260, 3, {0.5, 1.0, 2.0}, 21);
+  test::Normal normal(3);
+  for (int& code : problem.targets.codes) code = std::abs(normal()) > 1.15 ? 1 - code : code;
+  const auto train = [&](const char* calibration, const Targets& targets) {
+    BemklOptions options;
+    options.calibration = calibration;
+    return learners::fit_bemkl(*bank_of(problem.kernels), targets, options, {});
+  };
+  Targets half = problem.targets;
+  half.weights.assign(260, 1.0);
+  for (std::size_t i = 0; i < 260; i += 2) half.weights[i] = 0.0;
+  const auto loss = [&](const Model& model) {
+    const Predictions p = predict(model, *bank_of(problem.kernels), {}, {});
+    double sum = 0.0;
+    for (Index i = 0; i < 260; i += 2)
+      sum -= std::log(p.probabilities(i, problem.targets.codes[static_cast<std::size_t>(i)])) / 130.0;
+    return sum;
+  };
+  const FitResult plain = train("none", half);
+  const FitResult calibrated = train("held-out", half);
+  EXPECT_EQ(plain.model.bemkl->temperature, 1.0);
+  EXPECT_GT(calibrated.model.bemkl->temperature, 1.0);
+  // The rest of the model is the same, and so are the classes.
+  EXPECT_EQ(plain.model.coefficients.values().front(), calibrated.model.coefficients.values().front());
+  EXPECT_LT(loss(calibrated.model), loss(plain.model));
+  const auto& table = calibrated.report.tables.front();
+  EXPECT_EQ(table.title, "calibration on held-out samples");
+  EXPECT_LE(table.rows.front()[2], table.rows.front()[1]);
+}
+
+// Numbers with noise of deviation 1: intervals of samples that were not seen hold what they promise. Of 120
+// samples a share q is seen with deviation √(q(1−q)/120); three of those.
+TEST(Bemkl, HeldOutSamplesCalibrateIntervals) {
+  BinaryProblem problem = test::binary_problem(240, 3, {0.5, 1.0, 2.0}, 22);
+  test::Normal normal(5);
+  Targets numbers;
+  numbers.task = Task::regression;
+  numbers.values = Matrix(240, 1);
+  for (Index i = 0; i < 240; ++i)
+    numbers.values(i, 0) = 3.0 * problem.kernels[1](i, 7) - 2.0 * problem.kernels[2](i, 100) + normal();
+  numbers.weights.assign(240, 1.0);
+  for (std::size_t i = 0; i < 240; i += 2) numbers.weights[i] = 0.0;
+  const FitResult fit = learners::fit_bemkl(*bank_of(problem.kernels), numbers, {}, {});
+  const Predictions p = predict(fit.model, *bank_of(problem.kernels), {}, {});
+  double in50 = 0.0;
+  double in90 = 0.0;
+  for (Index i = 0; i < 240; i += 2) {
+    const double z = std::abs(numbers.values(i, 0) - p.scores(i, 0)) / p.deviation(i, 0);
+    in50 += z < 0.6745 ? 1.0 / 120.0 : 0.0;
+    in90 += z < 1.6449 ? 1.0 / 120.0 : 0.0;
+  }
+  EXPECT_NEAR(in50, 0.5, 3.0 * std::sqrt(0.5 * 0.5 / 120.0));
+  EXPECT_NEAR(in90, 0.9, 3.0 * std::sqrt(0.9 * 0.1 / 120.0));
+}
+
+// Two samples of a class cannot be held out in three folds.
+TEST(Bemkl, TooFewSamplesToCalibrateLeaveProbabilitiesAsTheyAre) {
+  BinaryProblem problem = test::binary_problem(20, 2, {1.0}, 3);
+  for (std::size_t i = 0; i < 20; ++i) problem.targets.codes[i] = i < 2 ? 1 : 0;
+  const FitResult fit = learners::fit_bemkl(*bank_of(problem.kernels), problem.targets, {}, {});
+  EXPECT_EQ(fit.model.bemkl->temperature, 1.0);
 }
 
 struct Moons {
