@@ -259,10 +259,10 @@ BemklPosterior posterior_of(const BemklPlan& plan, const std::vector<BemklFactor
 }
 
 std::size_t working_memory(Index n, Index p, Index outputs) {
-  // S, the factor of Σ(a)'s precision and every Σ(a), once more that of the model while folds calibrate it; G,
-  // its linear term, [K_p μ_a] and a copy of the state; Σ_g, Σ_(b,e), moments, work.
+  // S, the factor of Σ(a)'s precision and every Σ(a); G, its linear term, [K_p μ_a] and a copy of the state;
+  // Σ_g, Σ_(b,e), moments, work. Once more where folds calibrate what the fit has come to.
   const auto entries =
-      (3 + 2 * outputs) * n * n + 6 * n * p * outputs + (5 + outputs) * (p + outputs) * (p + outputs);
+      (5 + 2 * outputs) * n * n + 10 * n * p * outputs + (9 + outputs) * (p + outputs) * (p + outputs);
   return static_cast<std::size_t>(entries) * sizeof(double);
 }
 
@@ -439,18 +439,23 @@ std::vector<BemklFactors> fit_groups(const KernelBank& bank, const BemklPlan& pl
   return factors;
 }
 
-// Temperature of the predictions, from fits that settle less exactly than the one that is kept.
-double temperature_of(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
+// Temperature of the predictions, from fits that go on from the one that is kept and settle less exactly.
+double temperature_of(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
+                      const std::vector<BemklFactors>& factors, const BemklOptions& options,
                       const Context& context, Report& report) {
   BemklOptions rough = options;
   rough.tolerance = std::max(options.tolerance, 1e-4);
-  const auto fit = [&](const Targets& seen) -> std::optional<Model> {
-    const BemklPlan plan = bemkl_plan(seen, rough);
-    Report part;
-    const std::vector<BemklFactors> factors = fit_groups(bank, plan, rough, context, part);
-    if (part.status == Status::numerical_trouble) return std::nullopt;
-    if (part.status == Status::stopped) throw Interrupted("stopped in a fold");
-    return bemkl_model(bank, seen, plan, factors, rough);
+  const auto fit = [&](std::span<const Index> gone) -> std::optional<Model> {
+    std::vector<BemklFactors> rest = factors;
+    for (BemklFactors& one : rest) {
+      one.leave_out(gone);
+      Report part;
+      if (!one.iterate_from_intermediate()) return std::nullopt;
+      BemklRun(one, rough, context).go(part);
+      if (part.status == Status::numerical_trouble) return std::nullopt;
+      if (part.status == Status::stopped) throw Interrupted("stopped in a fold");
+    }
+    return bemkl_model(bank, targets, plan, rest, rough);
   };
   std::optional<BemklCalibration> found;
   try {
@@ -482,11 +487,12 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   report.options = option_texts(bemkl_option_table(), options);
 
   ProgressMeter clock(context, "bemkl");
-  result.model = bemkl_model(bank, targets, plan, fit_groups(bank, plan, options, context, report), options);
+  const std::vector<BemklFactors> factors = fit_groups(bank, plan, options, context, report);
   report.seconds.emplace_back("iterations", clock.seconds());
+  result.model = bemkl_model(bank, targets, plan, factors, options);
   const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
   if (options.calibration != "none" && !options.literal && sound) {
-    result.model.bemkl->temperature = temperature_of(bank, targets, options, context, report);
+    result.model.bemkl->temperature = temperature_of(bank, targets, plan, factors, options, context, report);
     report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
   }
   report.memory_bytes =

@@ -35,10 +35,10 @@ struct BemklOptions {
   double alpha_omega = 1.0, beta_omega = 1.0;
   double alpha_upsilon = 1.0, beta_upsilon = 1.0;
   double alpha_epsilon = 1.0, beta_epsilon = 1.0;
-  std::string class_weight = "none";  // or "balanced"
-  std::string start = "mean";         // or "random"
-  Index restarts = 1;                 // the best of so many starts, the first as above, the others random
-  bool variance = true;               // keep Σ(a), which the full predictive variance needs
+  std::string class_weight = "none";     // or "balanced"
+  std::string start = "mean";            // or "random"
+  Index restarts = 1;                    // the best of so many starts, the first as above, the others random
+  bool variance = true;                  // keep Σ(a), which the full predictive variance needs
   std::string calibration = "held-out";  // temperature of the probabilities; or "none"
   bool literal = false;
 };

@@ -54,15 +54,6 @@ std::vector<int> folds_of(const KernelBank& bank, const Targets& targets) {
   return folds;
 }
 
-Targets without_fold(const Targets& targets, const std::vector<int>& folds, int fold) {
-  Targets rest = targets;
-  rest.weights.resize(folds.size(), 1.0);
-  for (std::size_t i = 0; i < folds.size(); ++i) {
-    if (folds[i] == fold) rest.weights[i] = 0.0;
-  }
-  return rest;
-}
-
 double safe_log(double probability) {
   return std::log(std::max(probability, 1e-300));
 }
@@ -132,11 +123,14 @@ std::optional<BemklCalibration> calibrate_bemkl(const KernelBank& bank, const Ta
   std::vector<solvers::Foretold> foretold;
   Residuals residuals;
   for (int fold = 0; fold < kFolds; ++fold) {
-    const std::optional<Model> model = fit(without_fold(targets, folds, fold));
+    std::vector<Index> gone;
+    for (Index i = 0; i < targets.samples(); ++i) {
+      if (folds[at(i)] == fold) gone.push_back(i);
+    }
+    const std::optional<Model> model = fit(gone);
     if (!model) return std::nullopt;
     const Predictions predictions = predict(*model, bank, {}, context);
-    for (Index i = 0; i < targets.samples(); ++i) {
-      if (folds[at(i)] != fold) continue;
+    for (const Index i : gone) {
       if (numbers) {
         add_residuals(targets, predictions, i, residuals);
       } else {

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "kloom/bank.h"
 #include "kloom/model.h"
@@ -20,10 +21,11 @@ struct BemklCalibration {
   double after = 0.0;
 };
 
-using BemklFit = std::function<std::optional<Model>(const Targets&)>;
+// The model without these samples.
+using BemklFit = std::function<std::optional<Model>(std::span<const Index> gone)>;
 
-// `fit`: the model of these targets, where samples of weight 0 are absent. It is asked for three, each without
-// a third of the labelled samples. Empty if a class has too few samples for that, or a model is.
+// `fit` is asked for three models, each without a third of the labelled samples. Empty if a class has too few
+// samples for that, or a model is.
 [[nodiscard]] std::optional<BemklCalibration> calibrate_bemkl(const KernelBank& bank, const Targets& targets,
                                                               const BemklFit& fit, const Context& context);
 

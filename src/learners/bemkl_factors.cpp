@@ -77,12 +77,7 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
       f_(start.f),
       f_location_(bank.rows(), start.a.cols()) {
   for (std::size_t i = 0; i < problem_.weights.size(); ++i) root_[i] = std::sqrt(problem_.weights[i]);
-  for (double root : root_) {
-    if (root == 0.0) continue;
-    present_count_ += 1.0;
-    total_weight_ += root * root;
-    log_weight_ += 2.0 * std::log(root);
-  }
+  count_samples();
   be_.insert(be_.end(), start.e.begin(), start.e.end());
   gram_ = std::make_shared<const Matrix>(weighted_gram_of(bank));
   if (gaussian()) {
@@ -110,6 +105,16 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
   for (Index i = 0; i < bank.rows(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
   trace_a_.assign(at(outputs()), trace);
   apply_a();
+}
+
+void BemklFactors::count_samples() {
+  present_count_ = total_weight_ = log_weight_ = 0.0;
+  for (double root : root_) {
+    if (root == 0.0) continue;
+    present_count_ += 1.0;
+    total_weight_ += root * root;
+    log_weight_ += 2.0 * std::log(root);
+  }
 }
 
 Matrix BemklFactors::weighted_gram_of(const KernelBank& bank) const {

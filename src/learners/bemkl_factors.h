@@ -98,6 +98,10 @@ class BemklFactors {
   // this goes at once. False if there was none to switch off.
   bool switch_off_samples();
 
+  // Samples leave: from now on their weight is 0. The other factors stay where they are, for the next passes to
+  // move.
+  void leave_out(std::span<const Index> gone);
+
   // What the samples say about each kernel weight beside its prior: its precision D, and those with r² > D, r
   // its linear term, which a flat prior on ω would not switch off.
   struct Evidence {
@@ -157,6 +161,7 @@ class BemklFactors {
   [[nodiscard]] double bias_square(Index output) const;        // the part of E‖G_c e + b_c 1‖² with b_c
   [[nodiscard]] double mean_square(std::size_t moment) const;  // μ_eᵀ E[GᵀG] μ_e
   [[nodiscard]] double target_residual(Index output) const;    // E‖y_c − G_c e − b_c 1‖², regression
+  void count_samples();
   [[nodiscard]] Matrix weighted_gram_of(const KernelBank& bank) const;  // Σ_p K_pᵀ W K_p
   [[nodiscard]] bool update_a(Index output, Vector right);
   void apply_a();

@@ -1,13 +1,64 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an iteration of BEMKL goes on from, as one vector: the variables of its acceleration.
+// What an iteration of BEMKL goes on from: as one vector, the variables of its acceleration, and with fewer
+// samples.
 #include <algorithm>
 #include <cmath>
 #include <span>
 
+#include "algebra/blas.h"
 #include "learners/bemkl_factors.h"
 
 namespace kloom::learners {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+// Σ_p K_p[rest, gone] W K_p[gone, rest], a few of the samples that go at a time.
+Matrix gram_part(const KernelBank& bank, std::span<const Index> rest, std::span<const Index> gone,
+                 const Vector& root) {
+  constexpr Index kAtATime = 8;
+  const auto n = static_cast<Index>(rest.size());
+  Matrix part(n, n);
+  for (Index first = 0; first < std::ssize(gone); first += kAtATime) {
+    const auto some = gone.subspan(at(first), at(std::min(kAtATime, std::ssize(gone) - first)));
+    Matrix rows(n, bank.kernels() * std::ssize(some));
+    bank.entries(some, rest, rows.data());
+    for (Index k = 0; k < rows.cols(); ++k)
+      algebra::scale(root[at(some[at(k % std::ssize(some))])], rows.column(k));
+    algebra::syrk_lower(algebra::Op::none, 1.0, rows.view(), 1.0, part.view());
+  }
+  algebra::symmetrise_from_lower(part.view());
+  return part;
+}
+
+}  // namespace
+
+void BemklFactors::leave_out(std::span<const Index> gone) {
+  problem_.weights.resize(root_.size(), 1.0);
+  const Vector before = root_;
+  for (const Index i : gone) root_[at(i)] = problem_.weights[at(i)] = 0.0;
+  count_samples();
+  std::vector<Index> rest;
+  for (Index i = 0; i < samples(); ++i) {
+    if (present(i)) rest.push_back(i);
+  }
+  const Matrix part = gram_part(*bank_, rest, gone, before);
+  Matrix gram = *gram_;
+  for (Index j = 0; j < part.cols(); ++j) {
+    for (Index i = 0; i < part.rows(); ++i) gram(rest[at(i)], rest[at(j)]) -= part(i, j);
+  }
+  gram_ = std::make_shared<const Matrix>(std::move(gram));
+  for (const Index i : gone) {
+    for (Index c = 0; c < outputs(); ++c) {
+      a_(i, c) = a_variance_(i, c) = f_(i, c) = f_location_(i, c) = 0.0;
+      for (Index m = 0; m < kernels(); ++m) intermediate_(m * samples() + i, c) = 0.0;
+    }
+  }
+  apply_a();
+}
 
 Vector BemklFactors::state() const {
   Vector state;

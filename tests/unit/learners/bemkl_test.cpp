@@ -663,6 +663,35 @@ TEST(Bemkl, WeightZeroIsAbsent) {
   }
 }
 
+// Samples that leave before the first pass were never there.
+TEST(Bemkl, SamplesLeftOutAreThoseOfWeightZero) {
+  const BinaryProblem problem = test::binary_problem(30, 2, {0.5, 2.0}, 9);
+  const auto bank = bank_of(problem.kernels);
+  Targets fewer = problem.targets;
+  fewer.weights = Vector(30, 1.0);
+  std::vector<Index> gone;
+  for (Index i = 1; i < 30; i += 3) gone.push_back(i);
+  for (std::size_t i = 0; i < 30; ++i) fewer.weights[i] = i % 5 == 0 ? 2.0 : 1.0;
+  Targets all = fewer;
+  for (const Index i : gone) fewer.weights[static_cast<std::size_t>(i)] = 0.0;
+  const auto factors_of = [&](const Targets& targets) {
+    const learners::BemklPlan plan = learners::bemkl_plan(targets, {});
+    const Matrix& signs = plan.problems[0].targets;
+    const learners::BemklStart start{Matrix(30, 1, 1.0), Matrix(90, 1, 0.5), signs, {0.0}, Vector(3, 1.0)};
+    return BemklFactors(*bank, plan.problems[0], learners::bemkl_hyper({}), start);
+  };
+  BemklFactors absent = factors_of(fewer);
+  BemklFactors left = factors_of(all);
+  left.leave_out(gone);
+  for (int k = 0; k < 10; ++k) {
+    ASSERT_TRUE(absent.iterate());
+    ASSERT_TRUE(left.iterate());
+    EXPECT_NEAR(left.lower_bound(), absent.lower_bound(), 1e-9 * std::abs(absent.lower_bound()));
+  }
+  EXPECT_LE(relative_difference(left.a().values(), absent.a().values()), 1e-9);
+  EXPECT_LE(relative_difference(left.be(), absent.be()), 1e-9);
+}
+
 struct ManyFeatures {
   std::vector<Matrix> kernels;
   Targets targets;
