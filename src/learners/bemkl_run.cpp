@@ -60,7 +60,7 @@ bool BemklRun::goes_on(bool sound, Report& report) {
 
 // A pass from an extrapolated state, kept if the bound rose; else a plain one from where the last pass ended.
 bool BemklRun::accelerated_pass() {
-  constexpr std::size_t kMemory = 6;
+  constexpr std::size_t kMemory = 12;
   if (const auto target = extrapolated()) {
     if (!spare_) spare_ = factors_;
     if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate() &&
