@@ -113,7 +113,7 @@ void bind_context(py::module_& m) {
     } catch (const Interrupted& e) {
       PyErr_SetString(PyExc_KeyboardInterrupt, e.what());
     } catch (const InternalError& e) {
-      internal(e.what());
+      PyErr_SetString(internal.ptr(), e.what());
     }
   });
 

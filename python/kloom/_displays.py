@@ -7,12 +7,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 
-def _axes(ax):
+MOST_LABELS = 50   # beside each other they can still be read
+
+
+def _axes(ax, size=None):
+    """The axes that the caller gave, or new ones in a figure that leaves room for the names of kernels."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as missing:
         raise ImportError("plots need matplotlib, which is not installed") from missing
-    return plt.subplots()[1] if ax is None else ax
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 class KernelWeightsDisplay:
@@ -86,12 +90,14 @@ class KernelWeightsDisplay:
         display : KernelWeightsDisplay
             Itself.
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = _axes(ax, size=(6.4, 1 + 0.25 * max(4, len(self.weights))))
         self.figure_ = self.ax_.figure
         places = np.arange(len(self.weights))[::-1]
-        self.bars_ = self.ax_.barh(places, self.weights, xerr=self.deviation, **bars)
+        options = {"error_kw": {"ecolor": "0.25", "capsize": 2}, **bars}
+        self.bars_ = self.ax_.barh(places, self.weights, xerr=self.deviation, **options)
+        self.ax_.axvline(0, color="0.25", linewidth=0.8)
         self.ax_.set_yticks(places, labels=self.names)
-        self.ax_.set_xlabel("kernel weight")
+        self.ax_.set_xlabel("kernel weight" if self.deviation is None else "kernel weight ± standard deviation")
         return self
 
 
@@ -161,10 +167,14 @@ class ConvergenceDisplay:
         """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
-        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **line)
+        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **{"marker": ".", **line})
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("iteration")
         self.ax_.set_ylabel(self.name)
         return self
+
+
+SWITCHES, GATES = "the kernel is", "gate"
 
 
 class SampleKernelsDisplay:
@@ -234,8 +244,8 @@ class SampleKernelsDisplay:
         found = report.get("switches") or report["gating"]
         samples = [found[output]["samples"][i] for i in found[output]["order"]]
         if "switches" in report:
-            return [[mark == "1" for mark in sample] for sample in samples], "kernel is on"
-        return samples, "gate"
+            return [[mark == "1" for mark in sample] for sample in samples], SWITCHES
+        return samples, GATES
 
     def plot(self, *, ax=None, **image):
         """Draw it.
@@ -252,15 +262,24 @@ class SampleKernelsDisplay:
         display : SampleKernelsDisplay
             Itself.
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = _axes(ax, size=(max(6.4, 2 + 0.2 * min(len(self.names), MOST_LABELS)), 4.8))
         self.figure_ = self.ax_.figure
-        most = np.abs(self.values).max() or 1.0
-        options = {"aspect": "auto", "interpolation": "nearest", "cmap": "RdBu_r", "vmin": -most, "vmax": most, **image}
-        self.image_ = self.ax_.imshow(self.values, **options)
-        self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
-        self.ax_.set_xticks(range(len(self.names)), labels=self.names, rotation=90)
+        self.image_ = self.ax_.imshow(self.values, **{**self._colours(), **image})
+        bar = self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
+        if self.label == SWITCHES:
+            bar.set_ticks([0, 1], labels=["off", "on"])
+        shown = range(0, len(self.names), -(-len(self.names) // MOST_LABELS))
+        self.ax_.set_xticks(shown, labels=[self.names[p] for p in shown], rotation=90)
         self.ax_.set_ylabel("sample")
         return self
+
+    def _colours(self):
+        """Two colours around 0 for contributions; from white on for switches and gates, which are not negative."""
+        most = np.abs(self.values).max() or 1.0
+        common = {"aspect": "auto", "interpolation": "nearest", "vmax": most}
+        if self.label in (SWITCHES, GATES):
+            return {**common, "cmap": "Blues", "vmin": 0}
+        return {**common, "cmap": "RdBu_r", "vmin": -most}
 
 
 class ClassEmbeddingDisplay:
@@ -324,5 +343,9 @@ class ClassEmbeddingDisplay:
         self.figure_ = self.ax_.figure
         self.points_ = self.ax_.scatter(self.places[:, 0], self.places[:, 1], **points)
         for place, name in zip(self.places, self.classes):
-            self.ax_.annotate(str(name), place, xytext=(4, 4), textcoords="offset points")
+            self.ax_.annotate(str(name), place, xytext=(5, 5), textcoords="offset points")
+        # Only distances mean something.
+        self.ax_.set_aspect("equal", adjustable="datalim")
+        self.ax_.margins(0.15)
+        self.ax_.set(xticks=[], yticks=[], xlabel="the nearer, the more alike")
         return self

@@ -4,7 +4,9 @@ import csv
 import io
 import os
 import pickle
+import signal
 import subprocess
+import threading
 
 import numpy as np
 import pandas as pd
@@ -65,6 +67,22 @@ def test_the_program_goes_on_with_a_stream_of_python(tmp_path):
     done = subprocess.run([program, "predict", "state.model", "data.csv", "--quiet"], cwd=tmp_path, check=True, text=True,
                           capture_output=True)
     assert [row["label"] for row in csv.DictReader(io.StringIO(done.stdout))] == [str(c) for c in est.predict(frame)]
+
+
+def test_ctrl_c_ends_a_batch_as_if_it_had_not_come():
+    X, y = clouds(samples=200000)
+    est = kloom.MKLDAClassifier(kernels="rbf(gamma=2^-3..2^3, count=50)").partial_fit(X[:300], y[:300], classes=[0, 1])
+    before = est.decision_function(X[:50])
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        est.partial_fit(X, y)
+    timer.join()
+    assert est.n_samples_seen_ == 300 and np.array_equal(est.decision_function(X[:50]), before)
+    est.partial_fit(X[300:600], y[300:600])
+    whole = in_batches(kloom.MKLDAClassifier(kernels=est.kernels), X, y, [300, 300], [0, 1])
+    assert np.allclose(whole.decision_function(X[:50]), est.decision_function(X[:50]), rtol=1e-9, atol=1e-12)
+    assert est.n_samples_seen_ == 600
 
 
 def test_a_class_that_has_not_come_yet():
