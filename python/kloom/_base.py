@@ -45,10 +45,13 @@ def say_progress(stage, step, steps, objective, seconds):
           (f", objective {objective:.6g}" if objective == objective else "") + f" ({seconds:.1f} s)")
 
 
-_COPIES = ("features, numeric targets and kernel constants are scaled by the samples as they are, whatever their weights; so a "
-           "sample of weight 2 is not the same as two copies of it")
-COPIES_DIFFER = {"check_sample_weight_equivalence_on_dense_data": _COPIES,
-                 "check_sample_weight_equivalence_on_sparse_data": _COPIES}
+def copies_differ(why):
+    """Checks of scikit-learn in which a sample of weight k must be the same as k copies of it."""
+    return dict.fromkeys(("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), why)
+
+
+SCALED = copies_differ("features, numeric targets and kernel constants are scaled by the samples as they are, whatever their "
+                       "weights; where nothing is scaled, a sample of weight k is the same as k copies of it")
 
 
 class KernelEstimator(BaseEstimator):
@@ -58,7 +61,7 @@ class KernelEstimator(BaseEstimator):
     _options = ()
     _foreign_options = ()   # options of the method that belong to another task
     _ends_by_plan = False   # a fixed number of steps is how the method ends, not a failure to converge
-    _expected_failures = COPIES_DIFFER   # checks of scikit-learn that do not hold for the method, and why
+    _expected_failures = SCALED   # checks of scikit-learn that do not hold for the method, and why
 
     # What the library is told besides the data.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels that depend on the sample."""
-from ._base import COPIES_DIFFER
+from ._base import SCALED
 from ._options import learns
 from ._tasks import KernelClassifier, KernelRegressor
 
@@ -16,7 +16,7 @@ _ATTRIBUTES = """Attributes
         What happened: status, trace, timings, options, and which kernels each sample uses."""
 
 
-_STEPS = {**COPIES_DIFFER, "check_sample_weights_invariance": (
+_STEPS = {**SCALED, "check_sample_weights_invariance": (
     "gates are found by gradient steps that end when the objective hardly falls (change), and see principal components over all training samples, "
     "also those of weight 0: without them the steps end at another point nearby")}
 
