@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 
-MOST_LABELS = 50   # beside each other they can still be read
+MOST_LABELS = 50   # one under the other they can still be read
 
 
 def _axes(ax, size=None):
@@ -167,7 +167,8 @@ class ConvergenceDisplay:
         """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
-        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **{"marker": ".", **line})
+        options = {"marker": "." if len(self.iterations) <= 50 else None, **line}
+        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **options)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("iteration")
         self.ax_.set_ylabel(self.name)
@@ -178,7 +179,7 @@ SWITCHES, GATES = "the kernel is", "gate"
 
 
 class SampleKernelsDisplay:
-    """Which samples use which kernels, as a map: one row per sample, one column per kernel.
+    """Which samples use which kernels, as a map: one row per kernel, one column per sample.
 
     Methods that switch kernels on and off for each sample show those switches; all others show how much each kernel added
     to the score of each sample.
@@ -262,24 +263,28 @@ class SampleKernelsDisplay:
         display : SampleKernelsDisplay
             Itself.
         """
-        self.ax_ = _axes(ax, size=(max(6.4, 2 + 0.2 * min(len(self.names), MOST_LABELS)), 4.8))
+        self.ax_ = _axes(ax, size=(8, 1.2 + 0.22 * min(max(6, len(self.names)), MOST_LABELS)))
         self.figure_ = self.ax_.figure
-        self.image_ = self.ax_.imshow(self.values, **{**self._colours(), **image})
+        self.image_ = self.ax_.imshow(self.values.T, **{**self._colours(), **image})
         bar = self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
         if self.label == SWITCHES:
-            bar.set_ticks([0, 1], labels=["off", "on"])
+            bar.set_ticks([0.25, 0.75], labels=["off", "on"])
         shown = range(0, len(self.names), -(-len(self.names) // MOST_LABELS))
-        self.ax_.set_xticks(shown, labels=[self.names[p] for p in shown], rotation=90)
-        self.ax_.set_ylabel("sample")
+        self.ax_.set_yticks(shown, labels=[self.names[p] for p in shown])
+        self.ax_.set_xlabel("training samples, alike ones together" if self.label in (SWITCHES, GATES) else "sample")
         return self
 
     def _colours(self):
         """Two colours around 0 for contributions; from white on for switches and gates, which are not negative."""
+        common = {"aspect": "auto", "interpolation": "nearest"}
         most = np.abs(self.values).max() or 1.0
-        common = {"aspect": "auto", "interpolation": "nearest", "vmax": most}
-        if self.label in (SWITCHES, GATES):
-            return {**common, "cmap": "Blues", "vmin": 0}
-        return {**common, "cmap": "RdBu_r", "vmin": -most}
+        if self.label == SWITCHES:
+            from matplotlib.colors import ListedColormap
+
+            return {**common, "cmap": ListedColormap(["#f0f3f8", "#2f6fb0"]), "vmin": 0, "vmax": 1}
+        if self.label == GATES:
+            return {**common, "cmap": "Blues", "vmin": 0, "vmax": most}
+        return {**common, "cmap": "RdBu_r", "vmin": -most, "vmax": most}
 
 
 class ClassEmbeddingDisplay:
