@@ -6,6 +6,8 @@ For calibration curves, scikit-learn's ``CalibrationDisplay.from_estimator`` tak
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._multiclass import MulticlassMKLClassifier
+
 
 MOST_LABELS = 50   # one under the other they can still be read
 
@@ -327,6 +329,8 @@ class ClassEmbeddingDisplay:
             What was drawn.
         """
         check_is_fitted(estimator)
+        if not isinstance(estimator, MulticlassMKLClassifier):
+            raise ValueError(f"a class embedding is learned by MulticlassMKLClassifier; got {type(estimator).__name__}")
         return cls(places=estimator.class_embedding_, classes=estimator.classes_).plot(ax=ax, **points)
 
     def plot(self, *, ax=None, **points):

@@ -93,6 +93,12 @@ def test_classes_in_a_plane(three_classes):
     assert [text.get_text() for text in display.ax_.texts] == ["0", "1", "2"]
 
 
+def test_other_methods_have_no_places_of_classes(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match="got SimpleMKLClassifier"):
+        kloom.ClassEmbeddingDisplay.from_estimator(kloom.SimpleMKLClassifier(kernels="linear").fit(X, y))
+
+
 def test_calibration_by_scikit_learn(two_classes):
     X, y = two_classes
     clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)

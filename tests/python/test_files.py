@@ -209,8 +209,11 @@ def test_bad_files(tmp_path):
     (tmp_path / "no.model").write_bytes(b"this is no model")
     with pytest.raises((OSError, ValueError), match="no.model"):
         kloom.load(tmp_path / "no.model")
-    with pytest.raises((OSError, ValueError), match="absent.model"):
-        kloom.load(tmp_path / "absent.model")
+    for read in (kloom.load, kloom.KernelBank.load):
+        with pytest.raises(FileNotFoundError, match="absent.model"):
+            read(tmp_path / "absent.model")
+        with pytest.raises(IsADirectoryError):
+            read(tmp_path)
     X, y = clouds()
     est = kloom.UniformMKLClassifier(kernels="linear").fit(X, y)
     with pytest.raises((OSError, ValueError), match="folder does not exist"):
