@@ -62,6 +62,7 @@ class KernelEstimator(BaseEstimator):
     _options = ()
     _foreign_options = ()   # options of the method that belong to another task
     _ends_by_plan = False   # a fixed number of steps is how the method ends, not a failure to converge
+    _limit = "max_iter"   # the parameter that ends a fit which does not converge
     _expected_failures = SCALED   # checks of scikit-learn that do not hold for the method, and why
 
     # What the library is told besides the data.
@@ -165,7 +166,9 @@ class KernelEstimator(BaseEstimator):
         if report["status"] == "numerical trouble":
             raise RuntimeError(f"{type(self).__name__} ran into numerical trouble: {in_python(report['message'])}")
         if report["status"] == "iteration limit" and not self._ends_by_plan:
-            warnings.warn(in_python(report["message"]), ConvergenceWarning, stacklevel=4)
+            said = in_python(report["message"])
+            remedy = "" if f"more {self._limit}" in said else f"; a larger {self._limit} lets it go on"
+            warnings.warn(f"{type(self).__name__} ended before it converged: {said}{remedy}", ConvergenceWarning, stacklevel=4)
         for message in report["warnings"]:
             warnings.warn(in_python(message), UserWarning, stacklevel=4)
 

@@ -51,6 +51,12 @@ class SAMKLClassifier(KernelClassifier):
     True
     """
 
+    _limit = "update_limit"
+
+    @property
+    def _ends_by_plan(self):
+        return self.report_["options"]["updates"] == "one"   # asked for, or chosen by cross-validation
+
 
 @learns("lmkl", attributes=_ATTRIBUTES)
 class LMKLClassifier(KernelClassifier):
@@ -83,6 +89,7 @@ class LMKLClassifier(KernelClassifier):
     """
 
     _expected_failures = _STEPS
+    _limit = "steps"
 
 
 @learns("lmkl", attributes=_ATTRIBUTES)
@@ -108,3 +115,4 @@ class LMKLRegressor(KernelRegressor):
     """
 
     _expected_failures = _STEPS
+    _limit = "steps"

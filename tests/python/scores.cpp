@@ -37,8 +37,7 @@ Predictions scores(const std::string& path, const std::string& target, const Lea
   const Targets targets = make_targets(data.labels, {});
   const Recipe recipe = Recipe::fit(data, parse_kernel_spec(spec), {}, context);
   const auto computed = recipe.training_bank();
-  const BankRequest like =
-      preferred_bank(learner, computed->rows(), computed->kernels(), std::size_t{1} << 30);
+  const BankRequest like = preferred_bank(learner, computed->rows(), computed->kernels(), std::size_t{1} << 30);
   const auto bank = store_bank(computed, like, context);
   Model model = learner.fit(*bank, targets, options, context).model;
   model.recipe = recipe;

@@ -197,6 +197,25 @@ def test_similarity_of_classes(three_classes):
         kloom.MulticlassMKLClassifier(kernels="linear").fit(X, y).class_similarity_
 
 
+@pytest.mark.parametrize("name, options, remedy", [
+    ("BEMKLClassifier", {"max_iter": 3}, "max_iter"), ("SimpleMKLClassifier", {"max_iter": 1}, "max_iter"),
+    ("MulticlassMKLClassifier", {"max_iter": 1}, "max_iter"), ("LMKLClassifier", {"steps": 2}, "steps")])
+def test_who_ends_early_says_so_and_what_would_help(name, options, remedy, two_classes):
+    X, y = two_classes
+    with pytest.warns(ConvergenceWarning, match=f"{name} ended before it converged: .* (more|larger) {remedy}") as caught:
+        getattr(kloom, name)(kernels="rbf(width=1,2); linear", **options).fit(X, y)
+    assert caught[0].filename == __file__, "the warning points to the line that called fit"
+
+
+def test_what_ends_by_plan_is_no_failure(two_classes):
+    X, y = two_classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        kloom.MKLDAClassifier(kernels=KERNELS).fit(X, y)
+        kloom.UFOMKLClassifier(kernels=KERNELS).fit(X, y)
+        kloom.SAMKLClassifier(kernels=KERNELS, C=1.0, m0="1", updates="one").fit(X, y)
+
+
 @pytest.mark.parametrize("name, options", [
     ("UniformMKLClassifier", {}), ("SimpleMKLClassifier", {}), ("LpMKLClassifier", {}), ("MulticlassMKLClassifier", {}),
     ("SAMKLClassifier", {"C": 1.0, "m0": "1", "updates": "one"})])
