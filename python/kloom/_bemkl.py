@@ -6,8 +6,8 @@ from ._options import learns
 from ._tasks import KernelClassifier, KernelRegressor
 
 
-_PRIORS = copies_differ("every sample has a coefficient and a prior of its own, copies too; a weight multiplies the sample's part "
-                        "of the likelihood only")
+_PRIORS = copies_differ("every sample has a coefficient and a prior of its own, copies too; a weight multiplies the sample's "
+                        "part of the likelihood only")
 
 
 class _LowerBound:

@@ -17,8 +17,8 @@ _ATTRIBUTES = """Attributes
 
 
 _STEPS = {**SCALED, "check_sample_weights_invariance": (
-    "gates are found by gradient steps that end when the objective hardly falls (change), and see principal components over all training samples, "
-    "also those of weight 0: without them the steps end at another point nearby")}
+    "gates are found by gradient steps that end when the objective hardly falls (change), and see principal components over all "
+    "training samples, also those of weight 0: without them the steps end at another point nearby")}
 
 
 @learns("samkl", attributes=_ATTRIBUTES)

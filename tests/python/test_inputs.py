@@ -54,7 +54,8 @@ def test_views(two_classes):
     X, y = two_classes
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     wanted = None
-    for data, first, second in ((X, slice(0, 2), [2]), (X, [0, 1], slice(2, None)), (X, [True, True, False], 2), (X, np.array([0, 1]), np.int64(-1)),
+    for data, first, second in ((X, slice(0, 2), [2]), (X, [0, 1], slice(2, None)), (X, [True, True, False], 2),
+                                (X, np.array([0, 1]), np.int64(-1)),
                                 (frame, ["a", "b"], "c"), (frame, slice(0, 2), ["c"])):
         clf = kloom.SimpleMKLClassifier(kernels="rbf(width=1)", views={"one": first, "two": second}).fit(data, y)
         assert list(clf.kernel_names_) == ["rbf(width=1) on view one", "rbf(width=1) on view two"]
@@ -63,7 +64,8 @@ def test_views(two_classes):
         wanted = found
     with pytest.raises(ValueError, match="view 'one' names the column 'z'"):
         kloom.SimpleMKLClassifier(views={"one": ["z"]}).fit(frame, y)
-    for wrong, message in (([], "no columns"), (slice(5, 9), "no columns"), ([0, 7], r"columns \[0, 7\], but X has 3 columns, 0 to 2"),
+    for wrong, message in (([], "no columns"), (slice(5, 9), "no columns"),
+                           ([0, 7], r"columns \[0, 7\], but X has 3 columns, 0 to 2"),
                            ([True, False], "mask of 2 entries, but X has 3 columns"), ([0.5], r"got \[0.5\]")):
         with pytest.raises(ValueError, match="view 'one'.*" + message):
             kloom.SimpleMKLClassifier(views={"one": wrong}).fit(frame, y)
@@ -159,7 +161,8 @@ def test_certificates_are_about_the_training_data(two_classes):
     before = clf.decision_function(frame)
     other = frame.copy()
     other.loc[7, "b"] += 0.1
-    for data, message in ((other, "X, sample 8: feature 'b' differs"), (frame[["a", "b"]], "not in this data: c"), (frame[:40], "40 samples")):
+    for data, message in ((other, "X, sample 8: feature 'b' differs"), (frame[["a", "b"]], "not in this data: c"),
+                          (frame[:40], "40 samples")):
         with pytest.raises(ValueError, match=message):
             clf.certify(data, y[:len(data)], weight[:len(data)])
     # And asking changes nothing.
