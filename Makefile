@@ -89,4 +89,4 @@ fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) e
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 clean:  ## removes every build folder
-	rm -rf build build-dev build-asan-ubsan build-tsan build-tidy build-fuzz
+	rm -rf build build-dev build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
@@ -31,35 +30,6 @@ struct CheckOptions {
   std::string model;
   std::string bank;
 };
-
-std::string place(const Dataset& data, Index row) {
-  const auto i = static_cast<std::size_t>(row);
-  return i < data.lines.size() ? fmt::format("line {}", data.lines[i]) : fmt::format("sample {}", row + 1);
-}
-
-// A certificate is about the training samples: other data would silently certify something else.
-void require_training_samples(const Model& model, const Dataset& raw) {
-  const Dataset& basis = model.recipe->basis;
-  if (raw.samples != basis.samples) {
-    throw InvalidArgument(
-        fmt::format("{} has {} samples, the model was trained on {}; check needs the training data", raw.source,
-                    raw.samples, basis.samples));
-  }
-  const Dataset data = model.recipe->preprocessing.apply(raw);
-  // Standardised features are of size 1; the same file gives the same bits, another spelling of its numbers
-  // not.
-  constexpr double kSame = 1e-9;
-  for (Index j = 0; j < basis.features.cols(); ++j) {
-    for (Index i = 0; i < basis.samples; ++i) {
-      const double difference = std::abs(data.features(i, j) - basis.features(i, j));
-      if (difference <= kSame * std::max(1.0, std::abs(basis.features(i, j)))) continue;
-      throw InvalidArgument(
-          fmt::format("{}, {}: feature '{}' differs from the data that the model was trained on; check "
-                      "needs the training data",
-                      raw.source, place(raw, i), basis.feature_info[static_cast<std::size_t>(j)].name));
-    }
-  }
-}
 
 Targets training_targets(const Model& model, const Dataset& data) {
   std::vector<std::string> unknown;

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What Python costs: seconds of a fit through the package over seconds of the same fit in C++, both from raw samples to a
-model, taken in turns in one run; medians.
+model, taken in turns in one run; medians. Seconds of the processor as well, which other work on the machine changes less.
 
     PYTHONPATH=build/python bench/python/overhead.py build/bench_python_overhead
 """
 import argparse
-import statistics
 import subprocess
 import tempfile
 import time
@@ -25,6 +24,29 @@ def problem():
     return X, (X[:, 0] * X[:, 1] + 0.5 * generator.normal(size=SAMPLES) > 0).astype(int)
 
 
+def table_of(X, y):
+    """The samples in a file, with all digits."""
+    table = tempfile.NamedTemporaryFile("w", suffix=".csv")
+    table.write(",".join(str(j + 1) for j in range(X.shape[1])) + ",label\n")
+    table.writelines(",".join(f"{v:.17g}" for v in row) + f",{label}\n" for row, label in zip(X, y))
+    table.flush()
+    return table
+
+
+def in_turns(peer, est, X, y, repeats):
+    """Seconds by the clock and of the processor, of C++ and of Python: an array (2, repeats, 2)."""
+    found = np.empty((2, repeats, 2))
+    for turn in range(-1, repeats):   # the first turn warms up
+        peer.stdin.write("1\n")
+        peer.stdin.flush()
+        cpp = [float(word) for word in peer.stdout.readline().split()]
+        start = time.perf_counter(), time.process_time()
+        est.fit(X, y)
+        python = time.perf_counter() - start[0], time.process_time() - start[1]
+        found[:, turn] = cpp, python   # turn -1 is overwritten by the last
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -35,27 +57,13 @@ def main():
     print(f"N = {SAMPLES}, P = {KERNELS}, {arguments.threads} thread(s), medians of {arguments.repeats}, taken in turns")
     for method, cls in (("bemkl", kloom.BEMKLClassifier), ("simplemkl", kloom.SimpleMKLClassifier)):
         est = cls(kernels=SPEC, n_jobs=arguments.threads, bank="dense")
-        with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
-            table.write(",".join(str(j + 1) for j in range(X.shape[1])) + ",label\n")
-            table.writelines(",".join(f"{v:.17g}" for v in row) + f",{label}\n" for row, label in zip(X, y))
-            table.flush()
+        with table_of(X, y) as table:
             command = [arguments.program, table.name, method, SPEC, str(arguments.threads)]
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
-                through_python, in_cpp = [], []
-                for turn in range(arguments.repeats + 1):   # the first turn warms up
-                    peer.stdin.write("1\n")
-                    peer.stdin.flush()
-                    cpp = float(peer.stdout.readline())
-                    start = time.perf_counter()
-                    est.fit(X, y)
-                    python = time.perf_counter() - start
-                    if turn > 0:
-                        in_cpp.append(cpp)
-                        through_python.append(python)
+                (cpp, cpp_cpu), (python, python_cpu) = np.median(in_turns(peer, est, X, y, arguments.repeats), axis=1)
                 peer.stdin.close()
-        ratio = statistics.median(through_python) / statistics.median(in_cpp)
-        print(f"{method:<10} C++ {statistics.median(in_cpp):.3f} s   Python {statistics.median(through_python):.3f} s   "
-              f"ratio {ratio:.3f}")
+        print(f"{method:<10} C++ {cpp:.3f} s   Python {python:.3f} s   ratio {python / cpp:.3f}      of the processor: "
+              f"{cpp_cpu:.3f} s, {python_cpu:.3f} s, ratio {python_cpu / cpp_cpu:.3f}")
 
 
 if __name__ == "__main__":

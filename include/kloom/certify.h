@@ -6,6 +6,7 @@
 
 #include "kloom/bank.h"
 #include "kloom/context.h"
+#include "kloom/dataset.h"
 #include "kloom/model.h"
 #include "kloom/report.h"
 #include "kloom/targets.h"
@@ -14,5 +15,9 @@ namespace kloom {
 
 [[nodiscard]] Certificate certify(const KernelBank& bank, const Targets& targets, const Model& model,
                                   const Context& context);
+
+// A certificate is about the training samples: other data would silently certify something else. Throws
+// InvalidArgument naming the sample and feature in which raw samples differ from those of the model's recipe.
+void require_training_samples(const Model& model, const Dataset& raw);
 
 }  // namespace kloom

@@ -101,6 +101,7 @@ void bind_context(py::module_& m) {
   static_cast<void>(machine_info(false));
 
   static py::exception<InternalError> internal(m, "InternalError", PyExc_RuntimeError);
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 asks for this signature
   py::register_exception_translator([](std::exception_ptr p) {
     try {
       if (p) std::rethrow_exception(p);
@@ -113,7 +114,7 @@ void bind_context(py::module_& m) {
     } catch (const Interrupted& e) {
       PyErr_SetString(PyExc_KeyboardInterrupt, e.what());
     } catch (const InternalError& e) {
-      internal(e.what());
+      PyErr_SetString(internal.ptr(), e.what());
     }
   });
 

@@ -92,6 +92,7 @@ void bind_learner(py::module_& m) {
         py::arg("bank"), py::arg("settings"));
   m.def("fit_bank", &fit_bank, py::arg("method"), py::arg("bank"), py::arg("targets"), py::arg("options"),
         py::arg("settings"));
+  m.def("require_training_samples", &require_training_samples, py::arg("model"), py::arg("samples"));
   m.def(
       "certify",
       [](const KernelBank& bank, const Targets& targets, const Model& model, const Settings& settings) {

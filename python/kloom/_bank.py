@@ -3,6 +3,13 @@
 import numpy as np
 
 from ._load import core
+from ._words import python_words
+
+
+def require_file(path):
+    """Raises what Python raises for a file that cannot be opened (FileNotFoundError, PermissionError, ...)."""
+    with open(path, "rb"):
+        pass
 
 
 def _numbered(count):
@@ -33,6 +40,9 @@ def _compose(before, after):
     if after is None:
         return before
     return after if before is None else before[after]
+
+
+PART = 100   # samples that refuse_indefinite looks at
 
 
 class KernelBank:
@@ -90,6 +100,7 @@ class KernelBank:
     @classmethod
     def load(cls, path):
         """The bank in a file that ``save`` or ``kloom kernels build`` wrote; it is mapped, not read."""
+        require_file(path)
         bank = cls.__new__(cls)
         bank._source = core.Bank.load(str(path))
         bank._stack = None
@@ -101,6 +112,28 @@ class KernelBank:
         """Writes the bank to a file that ``KernelBank.load`` and the command line read."""
         self.to_core(self.shape[0] == self.shape[1]).save(str(path), core.Settings())
         return self
+
+    def checked(self, clip_spectrum=False):
+        """The bank of training samples after the checks of ``kloom train --kernel-file``: finite, symmetric, no negative
+        eigenvalue. It computes the eigenvalues of every kernel; ``fit`` alone looks at a part of each.
+
+        Parameters
+        ----------
+        clip_spectrum : bool, default=False
+            Drop the part of a kernel that belongs to negative eigenvalues, instead of raising.
+
+        Returns
+        -------
+        bank : KernelBank
+            The kernels, exactly symmetric.
+        """
+        data = core.Dataset(np.empty((self.shape[0], 0)), [])
+        for name, kernel in zip(self.names, self.stack()):
+            data.add_kernel(name, kernel)
+        with python_words():
+            recipe = core.Recipe.fit(data, "precomputed", False, "none", clip_spectrum, core.Settings())
+        kernels = recipe.training_bank().panels(0, len(self.names), 0, self.shape[0])
+        return KernelBank(np.moveaxis(kernels, 0, 2), self.names)
 
     @property
     def shape(self):
@@ -159,10 +192,33 @@ class KernelBank:
         return KernelBank, (np.moveaxis(self.stack(), 0, 2), self.names)
 
 
+def refuse_indefinite(bank):
+    """Raises where a kernel of the library's bank is shown to have a negative eigenvalue.
+
+    The smallest eigenvalue of a part (some samples against themselves) is not below that of the whole, so a part can prove the
+    matter and costs little; KernelBank.checked looks at the whole. Typical: distances were given. The tolerance is for
+    kernels that were computed in single precision.
+    """
+    size = min(bank.rows, PART)
+    for p, name in enumerate(bank.names):
+        part = bank.panels(p, p + 1, 0, size)[0, :, :size]
+        slack = 1e-6 * np.abs(np.diag(part)).max() * size
+        try:
+            np.linalg.cholesky(part + (slack + np.finfo(float).tiny) * np.eye(size))
+        except np.linalg.LinAlgError:
+            values = np.linalg.eigvalsh(part)
+            raise ValueError(
+                f"kernel {name!r} is not positive semidefinite: among its first {size} samples the smallest eigenvalue is "
+                f"{values[0]:.6g}, the largest {values[-1]:.6g}. If it holds distances D, a kernel of them is "
+                f"np.exp(-D / D.mean()); KernelBank.checked(clip_spectrum=True) drops the negative part of a kernel") from None
+
+
 def _stack_of(kernels):
     matrices = [np.asarray(kernel, dtype=np.float64) for kernel in kernels]
     for p, matrix in enumerate(matrices):
-        if matrix.ndim != 2 or matrix.shape != matrices[0].shape:
+        if matrix.ndim != 2:
+            raise ValueError(f"kernel {p + 1} of the list has the shape {matrix.shape}; a kernel is a matrix, samples by samples")
+        if matrix.shape != matrices[0].shape:
             raise ValueError(f"kernel {p + 1} of the list has the shape {matrix.shape}; all kernels must be matrices of "
                              f"one shape, the first has {matrices[0].shape}")
     return np.stack(matrices) if matrices else np.empty((0, 0, 0))
@@ -178,5 +234,6 @@ def as_bank(X, name="X"):
     if shape is not None and len(shape) == 2:
         raise ValueError(f"{name} has the shape {tuple(shape)}, but kernels='precomputed' needs an array of shape "
                          f"(n, n, P), a KernelBank or a list of matrices; for one kernel K give KernelBank([K])")
+    got = type(X).__name__ if shape is None else f"an array of shape {tuple(shape)}"
     raise ValueError(f"kernels='precomputed' needs {name} as an array of shape (n, n, P), a KernelBank or a list of "
-                     f"matrices; got {type(X).__name__}")
+                     f"matrices; got {got}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every estimator does: read the input, ask the library, keep what it answered under scikit-learn's names."""
+import copy
 import json
 import os
 import warnings
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _inputs as inputs
-from ._bank import as_bank
+from ._bank import as_bank, refuse_indefinite
 from ._load import core
 from ._words import in_python, python_words
 
@@ -45,10 +46,13 @@ def say_progress(stage, step, steps, objective, seconds):
           (f", objective {objective:.6g}" if objective == objective else "") + f" ({seconds:.1f} s)")
 
 
-_COPIES = ("features, numeric targets and kernel constants are scaled by the samples as they are, whatever their weights; so a "
-           "sample of weight 2 is not the same as two copies of it")
-COPIES_DIFFER = {"check_sample_weight_equivalence_on_dense_data": _COPIES,
-                 "check_sample_weight_equivalence_on_sparse_data": _COPIES}
+def copies_differ(why):
+    """Checks of scikit-learn in which a sample of weight k must be the same as k copies of it."""
+    return dict.fromkeys(("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), why)
+
+
+SCALED = copies_differ("features, numeric targets and kernel constants are scaled by the samples as they are, whatever their "
+                       "weights; where nothing is scaled, a sample of weight k is the same as k copies of it")
 
 
 class KernelEstimator(BaseEstimator):
@@ -58,7 +62,8 @@ class KernelEstimator(BaseEstimator):
     _options = ()
     _foreign_options = ()   # options of the method that belong to another task
     _ends_by_plan = False   # a fixed number of steps is how the method ends, not a failure to converge
-    _expected_failures = COPIES_DIFFER   # checks of scikit-learn that do not hold for the method, and why
+    _limit = "max_iter"   # the parameter that ends a fit which does not converge
+    _expected_failures = SCALED   # checks of scikit-learn that do not hold for the method, and why
 
     # What the library is told besides the data.
 
@@ -138,15 +143,12 @@ class KernelEstimator(BaseEstimator):
         return X[kept], y[kept], weight[kept]
 
     def _learn(self, X, targets):
-        functions = inputs.functions_of(self.kernels)
         settings = self._settings()
-        if functions is not None:
-            self._fit_X = X
-            stack = inputs.kernel_stack(functions, X, X)
-            bank = core.Bank.from_stack(stack, inputs.function_names(functions), True)
-            return core.fit_bank(self._method, bank, targets, self._option_values(), settings)
-        if inputs.is_precomputed(self.kernels):
-            bank = X.to_core(symmetric=True)
+        if inputs.is_precomputed(self.kernels) or inputs.functions_of(self.kernels) is not None:
+            bank = self._bank_of(X)
+            refuse_indefinite(bank)
+            if not inputs.is_precomputed(self.kernels):
+                self._fit_X = X
             return core.fit_bank(self._method, bank, targets, self._option_values(), settings)
         recipe = self._recipe(inputs.make_dataset(self, X), settings)
         return core.fit_recipe(self._method, recipe, targets, self._option_values(), self.bank, settings)
@@ -164,7 +166,9 @@ class KernelEstimator(BaseEstimator):
         if report["status"] == "numerical trouble":
             raise RuntimeError(f"{type(self).__name__} ran into numerical trouble: {in_python(report['message'])}")
         if report["status"] == "iteration limit" and not self._ends_by_plan:
-            warnings.warn(in_python(report["message"]), ConvergenceWarning, stacklevel=4)
+            said = in_python(report["message"])
+            remedy = "" if f"more {self._limit}" in said else f"; a larger {self._limit} lets it go on"
+            warnings.warn(f"{type(self).__name__} ended before it converged: {said}{remedy}", ConvergenceWarning, stacklevel=4)
         for message in report["warnings"]:
             warnings.warn(in_python(message), UserWarning, stacklevel=4)
 
@@ -222,20 +226,25 @@ class KernelEstimator(BaseEstimator):
             ``items`` (name, value, meaning), ``proof`` (do they prove optimality?) and the ``verdict`` in a sentence.
         """
         check_is_fitted(self)
-        X, y = self._read_training(X, y)
-        y = self._read_target(y)
-        weight = self._weights(sample_weight, X, y)
+        other = copy.copy(self)   # reading data sets attributes
+        X, y = other._read_training(X, y)
+        y = other._read_target(y)
+        weight = other._weights(sample_weight, X, y)
         if weight is not None and not weight.all():
-            X, y, weight = self._without_absent(X, y, weight)
-        if inputs.is_precomputed(self.kernels):
-            bank = X.to_core(symmetric=True)
-        elif inputs.functions_of(self.kernels) is not None:
-            functions = inputs.functions_of(self.kernels)
-            bank = core.Bank.from_stack(inputs.kernel_stack(functions, X, X), inputs.function_names(functions), True)
-        else:
-            bank = self._model.training_bank()
+            X, y, weight = other._without_absent(X, y, weight)
         with python_words():
-            return json.loads(core.certify(bank, self._targets(y, weight), self._model, self._settings()))
+            bank = other._bank_of(X)
+            return json.loads(core.certify(bank, other._targets(y, weight), self._model, self._settings()))
+
+    def _bank_of(self, X):
+        """Kernels of the training samples once more."""
+        if inputs.is_precomputed(self.kernels):
+            return X.to_core(symmetric=True)
+        functions = inputs.functions_of(self.kernels)
+        if functions is not None:
+            return core.Bank.from_stack(inputs.kernel_stack(functions, X, X), inputs.function_names(functions), True)
+        core.require_training_samples(self._model, core.Dataset(X, inputs.feature_names(self)))
+        return self._model.training_bank()
 
     # Files.
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 
-from ._base import COPIES_DIFFER
+from ._base import copies_differ
 from ._options import learns
 from ._tasks import KernelClassifier, KernelRegressor
+
+
+_PRIORS = copies_differ("every sample has a coefficient and a prior of its own, copies too; a weight multiplies the sample's "
+                        "part of the likelihood only")
 
 
 class _LowerBound:
@@ -63,7 +67,7 @@ class BEMKLClassifier(_LowerBound, KernelClassifier):
     """
 
     _multilabel = True
-    _expected_failures = {**COPIES_DIFFER, **dict.fromkeys(("check_decision_proba_consistency", "check_classifier_multioutput"), (
+    _expected_failures = {**_PRIORS, **dict.fromkeys(("check_decision_proba_consistency", "check_classifier_multioutput"), (
         "a probability takes the predictive variance of its sample into account: of two samples with nearly the same score the "
         "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike"))}
 
@@ -163,6 +167,7 @@ class BEMKLRegressor(_LowerBound, KernelRegressor):
     """
 
     _several = True
+    _expected_failures = _PRIORS
 
     def predict(self, X, return_std=False):
         """The number of each sample, and how uncertain it is.

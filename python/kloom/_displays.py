@@ -6,13 +6,19 @@ For calibration curves, scikit-learn's ``CalibrationDisplay.from_estimator`` tak
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._multiclass import MulticlassMKLClassifier
 
-def _axes(ax):
+
+MOST_LABELS = 50   # one under the other they can still be read
+
+
+def _axes(ax, size=None):
+    """The axes that the caller gave, or new ones in a figure that leaves room for the names of kernels."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as missing:
         raise ImportError("plots need matplotlib, which is not installed") from missing
-    return plt.subplots()[1] if ax is None else ax
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 class KernelWeightsDisplay:
@@ -86,12 +92,14 @@ class KernelWeightsDisplay:
         display : KernelWeightsDisplay
             Itself.
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = _axes(ax, size=(6.4, 1 + 0.25 * max(4, len(self.weights))))
         self.figure_ = self.ax_.figure
         places = np.arange(len(self.weights))[::-1]
-        self.bars_ = self.ax_.barh(places, self.weights, xerr=self.deviation, **bars)
+        options = {"error_kw": {"ecolor": "0.25", "capsize": 2}, **bars}
+        self.bars_ = self.ax_.barh(places, self.weights, xerr=self.deviation, **options)
+        self.ax_.axvline(0, color="0.25", linewidth=0.8)
         self.ax_.set_yticks(places, labels=self.names)
-        self.ax_.set_xlabel("kernel weight")
+        self.ax_.set_xlabel("kernel weight" if self.deviation is None else "kernel weight ± standard deviation")
         return self
 
 
@@ -161,14 +169,19 @@ class ConvergenceDisplay:
         """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
-        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **line)
+        options = {"marker": "." if len(self.iterations) <= 50 else None, **line}
+        (self.line_,) = self.ax_.plot(self.iterations, self.objective, **options)
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("iteration")
         self.ax_.set_ylabel(self.name)
         return self
 
 
+SWITCHES, GATES = "the kernel is", "gate"
+
+
 class SampleKernelsDisplay:
-    """Which samples use which kernels, as a map: one row per sample, one column per kernel.
+    """Which samples use which kernels, as a map: one row per kernel, one column per sample.
 
     Methods that switch kernels on and off for each sample show those switches; all others show how much each kernel added
     to the score of each sample.
@@ -234,8 +247,8 @@ class SampleKernelsDisplay:
         found = report.get("switches") or report["gating"]
         samples = [found[output]["samples"][i] for i in found[output]["order"]]
         if "switches" in report:
-            return [[mark == "1" for mark in sample] for sample in samples], "kernel is on"
-        return samples, "gate"
+            return [[mark == "1" for mark in sample] for sample in samples], SWITCHES
+        return samples, GATES
 
     def plot(self, *, ax=None, **image):
         """Draw it.
@@ -252,15 +265,28 @@ class SampleKernelsDisplay:
         display : SampleKernelsDisplay
             Itself.
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = _axes(ax, size=(8, 1.2 + 0.22 * min(max(6, len(self.names)), MOST_LABELS)))
         self.figure_ = self.ax_.figure
-        most = np.abs(self.values).max() or 1.0
-        options = {"aspect": "auto", "interpolation": "nearest", "cmap": "RdBu_r", "vmin": -most, "vmax": most, **image}
-        self.image_ = self.ax_.imshow(self.values, **options)
-        self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
-        self.ax_.set_xticks(range(len(self.names)), labels=self.names, rotation=90)
-        self.ax_.set_ylabel("sample")
+        self.image_ = self.ax_.imshow(self.values.T, **{**self._colours(), **image})
+        bar = self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
+        if self.label == SWITCHES:
+            bar.set_ticks([0.25, 0.75], labels=["off", "on"])
+        shown = range(0, len(self.names), -(-len(self.names) // MOST_LABELS))
+        self.ax_.set_yticks(shown, labels=[self.names[p] for p in shown])
+        self.ax_.set_xlabel("training samples, alike ones together" if self.label in (SWITCHES, GATES) else "sample")
         return self
+
+    def _colours(self):
+        """Two colours around 0 for contributions; from white on for switches and gates, which are not negative."""
+        common = {"aspect": "auto", "interpolation": "nearest"}
+        most = np.abs(self.values).max() or 1.0
+        if self.label == SWITCHES:
+            from matplotlib.colors import ListedColormap
+
+            return {**common, "cmap": ListedColormap(["#f0f3f8", "#2f6fb0"]), "vmin": 0, "vmax": 1}
+        if self.label == GATES:
+            return {**common, "cmap": "Blues", "vmin": 0, "vmax": most}
+        return {**common, "cmap": "RdBu_r", "vmin": -most, "vmax": most}
 
 
 class ClassEmbeddingDisplay:
@@ -303,6 +329,8 @@ class ClassEmbeddingDisplay:
             What was drawn.
         """
         check_is_fitted(estimator)
+        if not isinstance(estimator, MulticlassMKLClassifier):
+            raise ValueError(f"a class embedding is learned by MulticlassMKLClassifier; got {type(estimator).__name__}")
         return cls(places=estimator.class_embedding_, classes=estimator.classes_).plot(ax=ax, **points)
 
     def plot(self, *, ax=None, **points):
@@ -324,5 +352,9 @@ class ClassEmbeddingDisplay:
         self.figure_ = self.ax_.figure
         self.points_ = self.ax_.scatter(self.places[:, 0], self.places[:, 1], **points)
         for place, name in zip(self.places, self.classes):
-            self.ax_.annotate(str(name), place, xytext=(4, 4), textcoords="offset points")
+            self.ax_.annotate(str(name), place, xytext=(5, 5), textcoords="offset points")
+        # Only distances mean something.
+        self.ax_.set_aspect("equal", adjustable="datalim")
+        self.ax_.margins(0.15)
+        self.ax_.set(xticks=[], yticks=[], xlabel="the nearer, the more alike")
         return self

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 
+from ._bank import require_file
 from ._load import core
 from ._options import ESTIMATORS
 
@@ -37,7 +38,9 @@ def load(path):
     >>> bool(kloom.load(path).score(X, y) > 0.9)
     True
     """
-    model = core.Model.load(os.fspath(path))
+    path = os.fspath(path)
+    require_file(path)
+    model = core.Model.load(path)
     kind = "numbers" if model.task in ("regression", "multi-regression") else "classes"
     method = _STREAMS.get(model.method, model.method)
     if (method, kind) not in ESTIMATORS:

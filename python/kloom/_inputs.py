@@ -51,24 +51,36 @@ def view_columns(views, names):
     """[(name, indices)] of views given as slices, indices, masks or column names."""
     result = []
     for view, columns in (views or {}).items():
-        if not isinstance(columns, slice) and np.size(columns) == 0:
-            raise ValueError(f"view {view!r} has no columns")
-        if isinstance(columns, slice):
-            chosen = np.arange(len(names))[columns]
-        else:
-            columns = [columns] if isinstance(columns, (str, int)) else list(columns)
-            if any(isinstance(column, str) for column in columns):
-                missing = [column for column in columns if column not in names]
-                if missing:
-                    raise ValueError(f"view {view!r} names the column {missing[0]!r}, which X does not have; its columns "
-                                     f"are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
-                chosen = np.array([names.index(column) for column in columns])
-            else:
-                chosen = np.arange(len(names))[np.asarray(columns)]
+        chosen = _columns_of(view, columns, names)
         if len(chosen) == 0:
             raise ValueError(f"view {view!r} has no columns")
         result.append((str(view), [int(column) for column in chosen]))
     return result
+
+
+def _columns_of(view, columns, names):
+    every = np.arange(len(names))
+    if isinstance(columns, slice):
+        return every[columns]
+    if np.ndim(columns) == 0:
+        columns = [columns]
+    if any(isinstance(column, str) for column in columns):
+        missing = [column for column in columns if column not in names]
+        if missing:
+            raise ValueError(f"view {view!r} names the column {missing[0]!r}, which X does not have; its columns "
+                             f"are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
+        return np.array([names.index(column) for column in columns])
+    columns = np.asarray(columns)
+    if columns.size == 0:
+        return columns
+    if columns.dtype == bool and len(columns) != len(names):
+        raise ValueError(f"view {view!r} is a mask of {len(columns)} entries, but X has {len(names)} columns")
+    if columns.dtype != bool and not np.issubdtype(columns.dtype, np.integer):
+        raise ValueError(f"view {view!r} must be a slice, a mask, numbers or names of columns; got {columns.tolist()!r}")
+    if columns.dtype != bool and not np.isin(columns, [*every, *(every - len(names))]).all():
+        raise ValueError(f"view {view!r} asks for the columns {columns.tolist()}, but X has {len(names)} columns, 0 to "
+                         f"{len(names) - 1}")
+    return every[columns]
 
 
 def make_dataset(estimator, X):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels that depend on the sample."""
-from ._base import COPIES_DIFFER
+from ._base import SCALED
 from ._options import learns
 from ._tasks import KernelClassifier, KernelRegressor
 
@@ -16,9 +16,9 @@ _ATTRIBUTES = """Attributes
         What happened: status, trace, timings, options, and which kernels each sample uses."""
 
 
-_STEPS = {**COPIES_DIFFER, "check_sample_weights_invariance": (
-    "gates are found by gradient steps that end when the objective hardly falls (change), and see principal components over all training samples, "
-    "also those of weight 0: without them the steps end at another point nearby")}
+_STEPS = {**SCALED, "check_sample_weights_invariance": (
+    "gates are found by gradient steps that end when the objective hardly falls (change), and see principal components over all "
+    "training samples, also those of weight 0: without them the steps end at another point nearby")}
 
 
 @learns("samkl", attributes=_ATTRIBUTES)
@@ -50,6 +50,12 @@ class SAMKLClassifier(KernelClassifier):
     >>> bool(clf.score(X, y) > 0.9)
     True
     """
+
+    _limit = "update_limit"
+
+    @property
+    def _ends_by_plan(self):
+        return self.report_["options"]["updates"] == "one"   # asked for, or chosen by cross-validation
 
 
 @learns("lmkl", attributes=_ATTRIBUTES)
@@ -83,6 +89,7 @@ class LMKLClassifier(KernelClassifier):
     """
 
     _expected_failures = _STEPS
+    _limit = "steps"
 
 
 @learns("lmkl", attributes=_ATTRIBUTES)
@@ -108,3 +115,4 @@ class LMKLRegressor(KernelRegressor):
     """
 
     _expected_failures = _STEPS
+    _limit = "steps"

@@ -66,7 +66,8 @@ class MKLDAClassifier(StreamMixin, KernelClassifier):
 
     def _stream_options(self):
         return {"method": "mkl-dao", "literal": self.mode == "literal", "budget": self.budget,
-                "approx": self.approx, "features": self.features, "dt_update": self.dt_update, "kappa": self.kappa, "theta": self.theta, "mu": self.mu, "sigma": self.sigma}
+                "approx": self.approx, "features": self.features, "dt_update": self.dt_update, "kappa": self.kappa,
+                "theta": self.theta, "mu": self.mu, "sigma": self.sigma}
 
 
 @learns("ufo-mkl", beside=[_BUDGET, _APPROX, _FEATURES])

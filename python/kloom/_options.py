@@ -28,7 +28,8 @@ COMMON = (
     ("standardise", True, ["boolean"], "Subtract the mean of each feature and divide by its standard deviation."),
     ("normalise", "unit-diagonal",
      [StrOptions({"unit-diagonal", "unit-trace", "unit-variance", "centre", "none"})],
-     "How kernels are normalised whose family does not say it itself."),
+     "How kernels are normalised whose family does not say it itself; those given as matrices or callables are taken as they "
+     "are."),
     ("bank", "auto",
      [StrOptions({"auto", "dense", "dense32", "low-rank", "rbf-family", "computed"})],
      "How kernels are stored."),

@@ -53,6 +53,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         chosen = getattr(self, "class_weight", None)
         if not isinstance(chosen, dict) or y.ndim == 2:
             return weight
+        negative = [name for name, value in chosen.items() if not value >= 0]
+        if negative:
+            raise ValueError(f"class_weight of the class {negative[0]!r} is {chosen[negative[0]]!r}; it must not be negative")
         of_class = compute_sample_weight({self._code_of(name): value for name, value in chosen.items()}, y)
         return of_class if weight is None else weight * of_class
 

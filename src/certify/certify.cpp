@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "algebra/threads.h"
 #include "certify/bemkl.h"
 #include "certify/gated.h"
@@ -11,8 +13,40 @@
 #include "certify/stochastic.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "kloom/recipe.h"
 
 namespace kloom {
+namespace {
+
+std::string place(const Dataset& data, Index row) {
+  const auto i = static_cast<std::size_t>(row);
+  return i < data.lines.size() ? fmt::format("line {}", data.lines[i]) : fmt::format("sample {}", row + 1);
+}
+
+}  // namespace
+
+void require_training_samples(const Model& model, const Dataset& raw) {
+  const Dataset& basis = model.recipe->basis;
+  if (raw.samples != basis.samples) {
+    throw InvalidArgument(
+        fmt::format("{} has {} samples, the model was trained on {}; check needs the training data", raw.source,
+                    raw.samples, basis.samples));
+  }
+  const Dataset data = model.recipe->preprocessing.apply(raw);
+  // Standardised features are of size 1; the same file gives the same bits, another spelling of its numbers
+  // not.
+  constexpr double kSame = 1e-9;
+  for (Index j = 0; j < basis.features.cols(); ++j) {
+    for (Index i = 0; i < basis.samples; ++i) {
+      const double difference = std::abs(data.features(i, j) - basis.features(i, j));
+      if (difference <= kSame * std::max(1.0, std::abs(basis.features(i, j)))) continue;
+      throw InvalidArgument(
+          fmt::format("{}, {}: feature '{}' differs from the data that the model was trained on; check "
+                      "needs the training data",
+                      raw.source, place(raw, i), basis.feature_info[static_cast<std::size_t>(j)].name));
+    }
+  }
+}
 
 Certificate certify(const KernelBank& bank, const Targets& targets, const Model& model,
                     const Context& context) {

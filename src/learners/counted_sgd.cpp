@@ -26,7 +26,10 @@ class Sweep {
 
   SweepResult run() {
     const auto steps = static_cast<Index>(plan_.order.size());
-    for (Index start = 0; start < steps; start += kBlock) block(start, std::min(kBlock, steps - start));
+    for (Index start = 0; start < steps; start += kBlock) {
+      if (plan_.look && start > 0) plan_.look();
+      block(start, std::min(kBlock, steps - start));
+    }
     return {plan_.average ? std::move(averaged_) : std::move(counts_), steps, violations_, evaluations_};
   }
 

@@ -12,6 +12,7 @@
 // With two classes c_n0 = −c_n1, so one output, g(1, x) − g(0, x) with the kernel K̄_0 + K̄_1, says everything.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -53,10 +54,11 @@ void apply_violation(const Violation& v, Index classes, double weight, Change ch
 }
 
 struct SweepPlan {
-  std::span<const Index> order;  // sample of each step
-  Vector scales;                 // per output: the combination times this is K̄
-  bool average = true;           // mean of the iterates of the second half instead of the last one
-  Vector first_scores;           // scores of the first step's sample; empty: 0
+  std::span<const Index> order;     // sample of each step
+  Vector scales;                    // per output: the combination times this is K̄
+  bool average = true;              // mean of the iterates of the second half instead of the last one
+  Vector first_scores;              // scores of the first step's sample; empty: 0
+  std::function<void()> look = {};  // called between blocks of steps; may throw to end the sweep
 };
 
 struct SweepResult {

@@ -66,6 +66,11 @@ class Fitter {
   void gibbs();
   void literal();
   bool note(const Solution& solution, double strength, double group);
+  // A sweep over many samples is long: whoever wants to abort is heard inside it. A wish to stop waits for its
+  // end.
+  std::function<void()> look() {
+    return [this] { static_cast<void>(meter_.step(done_, planned_, std::nan(""))); };
+  }
   void fill(Model& model, const Targets& targets) const;
   void finish(Report& report) const;
 
@@ -110,7 +115,8 @@ Solution Fitter::sweep(Matrix penalties) {
   solution.penalties = std::move(penalties);
   const auto kernel = bank_.combination(solution.weights.weights.view(), memory_);
   const std::vector<Index> order = shuffled_order();
-  solution.sweep = run_sweep(*kernel, labels_, bank_.rows(), {order, solution.weights.scales, true, {}});
+  solution.sweep =
+      run_sweep(*kernel, labels_, bank_.rows(), {order, solution.weights.scales, true, {}, look()});
   norms_ = norms_of(bank_.quadratic_forms(solution.sweep.counts.view()), solution.penalties,
                     static_cast<double>(solution.sweep.steps));
   return solution;
@@ -197,7 +203,7 @@ void Fitter::literal() {
     next.weights = weights_of(next.penalties);
     auto kernel = bank_.combination(next.weights.weights.view(), memory_);
     const std::vector<Index> order = drawn_order();
-    SweepPlan plan{order, next.weights.scales, false, {}};
+    SweepPlan plan{order, next.weights.scales, false, {}, look()};
     if (l > 0) {
       const Solution& last = solutions_.back();
       const Matrix first = sweep_scores(*before, last.sweep, last.weights.scales, {order.data(), 1});

@@ -2,7 +2,9 @@
 """Small data for the tests of the package."""
 import os
 import pathlib
+import signal
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -35,6 +37,23 @@ def three_classes():
 def numbers():
     X, _ = clouds(seed=2)
     return X, np.sin(X[:, 0]) + 0.1 * X[:, 1]
+
+
+@pytest.fixture
+def ctrl_c():
+    """ctrl_c(seconds) sends SIGINT so many seconds later, also where a shell started us in the background, with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timers = []
+
+    def later(seconds):
+        timers.append(threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)))
+        timers[-1].start()
+
+    yield later
+    for timer in timers:
+        timer.cancel()
+        timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -116,6 +116,8 @@ def test_weight_0_in_precomputed_kernels(cube):
     (lambda K, y: (np.where(K == K[2, 1, 1], np.nan, K), y), "not finite"),
     (lambda K, y: (K + np.arange(60)[:, None, None], y), "not symmetric"),
     (lambda K, y: ("kernels", y), "got str"),
+    (lambda K, y: (K[..., None], y), "got an array of shape (60, 60, 3, 1)"),
+    (lambda K, y: ([y], y), "kernel 1 of the list has the shape (60,); a kernel is a matrix"),
     (lambda K, y: (K, None), "requires y"),
 ])
 def test_bad_kernels_are_refused_in_a_sentence(make, message, cube):
@@ -123,6 +125,44 @@ def test_bad_kernels_are_refused_in_a_sentence(make, message, cube):
     with pytest.raises(ValueError) as refused:
         classifier().fit(X, y)
     assert message in str(refused.value)
+
+
+def distances(samples):
+    X, y = clouds(samples=samples)
+    return np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2)), y
+
+
+@pytest.mark.parametrize("samples", [40, 150])   # the part that is looked at is the whole, or less
+def test_distances_are_no_kernel(samples):
+    D, y = distances(samples)
+    for wrong in (D, -D, -np.eye(samples)):
+        with pytest.raises(ValueError, match="kernel 'b' is not positive semidefinite: among its first"):
+            classifier().fit(KernelBank({"a": np.eye(samples), "b": wrong}), y)
+    classifier().fit([np.exp(-D / D.mean())], y)
+    with pytest.raises(ValueError, match="kernel '<lambda>' is not positive semidefinite"):
+        kloom.SimpleMKLClassifier(kernels=lambda X, Z: -X @ Z.T).fit(D, y)
+
+
+def test_kernels_in_single_precision_and_of_low_rank_pass(cube):
+    K, y = cube
+    low = np.ones((60, 60)) + np.diag(np.zeros(60))
+    classifier().fit([K[:, :, 1].astype(np.float32), low, np.zeros((60, 60))], y)
+
+
+def test_checked_finds_what_a_part_does_not_show():
+    D, y = distances(150)
+    K = np.exp(-D / D.mean())
+    K[149, 149] = 0.0
+    bank = KernelBank({"a": np.eye(150), "broken": K})
+    classifier().fit(bank, y)
+    with pytest.raises(ValueError, match="'broken' is not positive semidefinite.*clip_spectrum=True"):
+        bank.checked()
+    clipped = bank.checked(clip_spectrum=True)
+    values, vectors = np.linalg.eigh(K)
+    wanted = (vectors * np.maximum(values, 0)) @ vectors.T
+    # Two eigenvalue solvers: errors of n eps of the largest eigenvalue.
+    assert np.allclose(np.asarray(clipped)[:, :, 1], wanted, rtol=0, atol=150 * np.finfo(float).eps * values[-1])
+    assert np.array_equal(np.asarray(clipped)[:, :, 0], np.eye(150)) and clipped.names == bank.names
 
 
 def test_bad_new_kernels(cube):

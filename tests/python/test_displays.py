@@ -52,7 +52,8 @@ def test_samples_and_kernels(two_classes, three_classes):
     X, y = two_classes
     clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)
     display = kloom.SampleKernelsDisplay.from_estimator(clf, X)
-    assert np.array_equal(display.image_.get_array(), clf.contributions(X))
+    assert np.array_equal(display.image_.get_array(), clf.contributions(X).T)
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(clf.kernel_names_)
     with pytest.raises(ValueError, match="give X"):
         kloom.SampleKernelsDisplay.from_estimator(clf)
     X, y = three_classes
@@ -72,12 +73,30 @@ def test_switches_and_gates(two_classes):
     assert np.allclose(display.values.sum(axis=1), len(gated.kernel_names_) ** 0.5, atol=1e-3)
 
 
+def test_many_kernels_have_names_that_do_not_overlap(two_classes):
+    X, y = two_classes
+    clf = kloom.UniformMKLClassifier(kernels="rbf(width=0.5..8, count=120)", probability=False).fit(X, y)
+    display = kloom.SampleKernelsDisplay.from_estimator(clf, X)
+    display.figure_.canvas.draw()
+    boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    assert len(boxes) == 40   # every third of 120
+    assert all(not one.overlaps(other) for one, other in zip(boxes, boxes[1:]))
+    whole = display.figure_.bbox
+    assert all(box.x0 >= whole.x0 for box in boxes), "names are cut off"
+
+
 def test_classes_in_a_plane(three_classes):
     X, y = three_classes
     clf = kloom.MulticlassMKLClassifier(kernels="linear", class_kernels="identity+pairs").fit(X, y)
     display = kloom.ClassEmbeddingDisplay.from_estimator(clf)
     assert np.allclose(display.points_.get_offsets(), clf.class_embedding_)
     assert [text.get_text() for text in display.ax_.texts] == ["0", "1", "2"]
+
+
+def test_other_methods_have_no_places_of_classes(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match="got SimpleMKLClassifier"):
+        kloom.ClassEmbeddingDisplay.from_estimator(kloom.SimpleMKLClassifier(kernels="linear").fit(X, y))
 
 
 def test_calibration_by_scikit_learn(two_classes):

@@ -4,7 +4,9 @@ import copy
 import csv
 import io
 import json
+import os
 import pickle
+import subprocess
 
 import joblib
 import numpy as np
@@ -13,14 +15,24 @@ import pytest
 
 import kloom
 from conftest import KERNELS, clouds
+from kloom._options import ESTIMATORS
+from kloom._words import PYTHON_NAMES
 
 NAMES = ["a", "b", "c"]
-CLASSIFIERS = ["BEMKLClassifier", "SimpleMKLClassifier", "LpMKLClassifier", "UniformMKLClassifier",
-               "SingleKernelClassifier", "MulticlassMKLClassifier", "MKLDAClassifier", "UFOMKLClassifier"]
-REGRESSORS = ["BEMKLRegressor", "SimpleMKLRegressor", "LpMKLRegressor", "UniformMKLRegressor", "SingleKernelRegressor"]
 # The program reads decimal text that Python wrote with all digits and computes with the same library, so its scores are
 # the same numbers; only what it prints is rounded.
 PRINTED = 1e-9
+
+
+# Options other than the defaults where the defaults would take long, and some to see that they arrive.
+OPTIONS = {
+    "simplemkl": {"C": 3.0},
+    "lp-mkl": {"norm": 1.5},
+    "mcmkl": {"tol": 1e-4},
+    "ufo-mkl": {"reg_lambda": 0.01},
+    "samkl": {"C": 1.0, "m0": "1", "updates": "one"},
+    "lmkl": {"steps": 5},
+}
 
 
 def frame(classes=2):
@@ -36,11 +48,11 @@ def read_csv(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS + REGRESSORS)
-def test_pickle_joblib_copy_and_file_keep_every_score(name, tmp_path):
+@pytest.mark.parametrize("method, kind", sorted(ESTIMATORS))
+def test_pickle_joblib_copy_and_file_keep_every_score(method, kind, tmp_path):
     X, y = frame(classes=3)
-    y = y if name in CLASSIFIERS else X["a"] ** 2
-    est = getattr(kloom, name)(kernels=KERNELS).fit(X, y)
+    y = y if kind == "classes" else X["a"] ** 2
+    est = ESTIMATORS[method, kind](kernels=KERNELS, **OPTIONS.get(method, {})).fit(X, y)
     joblib.dump(est, tmp_path / "model.joblib")
     est.save(tmp_path / "model.file")
     others = [pickle.loads(pickle.dumps(est)), copy.deepcopy(est), joblib.load(tmp_path / "model.joblib"),
@@ -48,7 +60,7 @@ def test_pickle_joblib_copy_and_file_keep_every_score(name, tmp_path):
     for other in others:
         assert type(other) is type(est)
         assert np.array_equal(other.predict(X), est.predict(X))
-        if name in CLASSIFIERS:
+        if kind == "classes":
             assert np.array_equal(other.decision_function(X), est.decision_function(X))
             assert list(other.classes_) == list(est.classes_)
         assert np.array_equal(other.kernel_weights_, est.kernel_weights_)
@@ -59,47 +71,82 @@ def test_pickle_joblib_copy_and_file_keep_every_score(name, tmp_path):
         k: v for k, v in est.get_params().items() if k not in skipped}
 
 
-@pytest.mark.parametrize("method, name, options", [
-    ("bemkl", "BEMKLClassifier", {}),
-    ("simplemkl", "SimpleMKLClassifier", {"C": 3.0}),
-    ("lp-mkl", "LpMKLClassifier", {"norm": 1.5}),
-    ("uniform", "UniformMKLClassifier", {}),
-    ("mcmkl", "MulticlassMKLClassifier", {"tol": 1e-4}),
-    ("mkl-da", "MKLDAClassifier", {}),
-    ("ufo-mkl", "UFOMKLClassifier", {"reg_lambda": 0.01}),
-])
-def test_python_and_the_program_learn_the_same(method, name, options, tmp_path, kloom_program):
-    X, y = frame()
+def in_cpp(*arguments):
+    """Scores of a program that uses the C++ library alone."""
+    done = subprocess.run([os.environ["KLOOM_CPP_SCORES"], *map(str, arguments)], text=True, capture_output=True, timeout=300,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    scores = np.array([[float(word) for word in line.split()] for line in done.stdout.splitlines()])
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def said(method):
+    """The options of a method as the library calls them."""
+    names = {python: option for option, python in PYTHON_NAMES.items()}
+    return {names.get(k, k): v for k, v in OPTIONS.get(method, {}).items()}
+
+
+def flags(options):
+    return [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("method", sorted(method for method, kind in ESTIMATORS if kind == "classes"))
+def test_python_the_program_and_cpp_learn_the_same_classes(method, classes, tmp_path, kloom_program):
+    X, y = frame(classes)
     table(tmp_path / "data.csv", X, y)
-    est = getattr(kloom, name)(kernels=KERNELS, **options).fit(X, y)
-    flags = {"tol": "--tolerance", "reg_lambda": "--lambda"}
-    said = [word for k, v in options.items() for word in (flags.get(k, f"--{k}"), v)]
-    kloom_program("train", "data.csv", "--method", method, "--kernels", KERNELS, *said, "-o", "cli.model", "--quiet")
+    est, options = ESTIMATORS[method, "classes"](kernels=KERNELS, **OPTIONS.get(method, {})).fit(X, y), said(method)
+    kloom_program("train", "data.csv", "--method", method, "--kernels", KERNELS, *flags(options), "-o", "cli.model", "--quiet")
     from_program = kloom.load(tmp_path / "cli.model")
     assert type(from_program) is type(est)
     assert np.array_equal(from_program.decision_function(X), est.decision_function(X))
+    scores = in_cpp(tmp_path / "data.csv", "label", method, KERNELS, *(f"{k}={v}" for k, v in options.items()))
+    assert np.array_equal(scores, est._predictions(X)["scores"].squeeze())
 
     est.save(tmp_path / "python.model")
     rows = read_csv(kloom_program("predict", "python.model", "data.csv", "--quiet"))
     assert [row["label"] for row in rows] == list(est.predict(X))
-    score = next(key for key in rows[0] if key.startswith("score"))
-    assert np.allclose([float(row[score]) for row in rows], est.decision_function(X), rtol=PRINTED, atol=PRINTED)
+    printed = [[float(v) for k, v in row.items() if k.startswith("score")] for row in rows]
+    assert np.allclose(np.squeeze(printed), scores, rtol=PRINTED, atol=PRINTED)
     certificate = json.loads(kloom_program("check", "python.model", "data.csv", "--target", "label", "--json", "--quiet"))
     assert certificate
 
 
-def test_regression_in_both_directions(tmp_path, kloom_program):
+@pytest.mark.parametrize("method", sorted(method for method, kind in ESTIMATORS if kind == "numbers"))
+def test_python_the_program_and_cpp_learn_the_same_numbers(method, tmp_path, kloom_program):
     X, _ = frame()
     y = np.sin(X["a"]) + X["b"]
     table(tmp_path / "data.csv", X, y, target="y")
-    est = kloom.BEMKLRegressor(kernels=KERNELS).fit(X, y).save(tmp_path / "python.model")
+    est, options = ESTIMATORS[method, "numbers"](kernels=KERNELS, **OPTIONS.get(method, {})).fit(X, y), said(method)
+    est.save(tmp_path / "python.model")
     rows = read_csv(kloom_program("predict", "python.model", "data.csv", "--quiet"))
     value = next(key for key in rows[0] if key not in ("id",))
     assert np.allclose([float(row[value]) for row in rows], est.predict(X), rtol=1e-6)
-    kloom_program("train", "data.csv", "--target", "y", "--method", "bemkl", "--kernels", KERNELS, "-o", "cli.model", "--quiet")
+    kloom_program("train", "data.csv", "--target", "y", "--method", method, "--kernels", KERNELS, *flags(options), "-o",
+                  "cli.model", "--quiet")
     loaded = kloom.load(tmp_path / "cli.model")
+    assert type(loaded) is type(est) and np.array_equal(loaded.predict(X), est.predict(X))
+    scores = in_cpp(tmp_path / "data.csv", "y", method, KERNELS, *(f"{k}={v}" for k, v in options.items()))
+    assert np.array_equal(scores, est.predict(X))
+    if method == "bemkl":
+        assert (loaded.predict(X, return_std=True)[1] > 0).all()
+
+
+def test_several_targets_in_both_directions(tmp_path, kloom_program):
+    X, _ = frame()
+    Y = np.column_stack([np.sin(X["a"]), X["b"] - X["c"]])
+    X.assign(u=Y[:, 0], v=Y[:, 1]).to_csv(tmp_path / "data.csv", index=False, float_format="%.17g")
+    est = kloom.BEMKLRegressor(kernels=KERNELS).fit(X, Y)
+    kloom_program("train", "data.csv", "--target", "u,v", "--method", "bemkl", "--kernels", KERNELS, "-o", "cli.model", "--quiet")
+    loaded = kloom.load(tmp_path / "cli.model")
+    assert loaded.predict(X).shape == Y.shape and np.array_equal(loaded.predict(X), est.predict(X))
+    labels = (Y > 0).astype(int)
+    X.assign(u=labels[:, 0], v=labels[:, 1]).to_csv(tmp_path / "data.csv", index=False, float_format="%.17g")
+    est = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, labels)
+    kloom_program("train", "data.csv", "--target", "u,v", "--method", "bemkl", "--kernels", KERNELS, "-o", "cli.model", "--quiet")
+    loaded = kloom.load(tmp_path / "cli.model")
+    assert np.array_equal(loaded.predict_proba(X), est.predict_proba(X))
     assert np.array_equal(loaded.predict(X), est.predict(X))
-    assert (loaded.predict(X, return_std=True)[1] > 0).all()
 
 
 def test_precomputed_kernels_in_both_directions(tmp_path, kloom_program):
@@ -162,8 +209,11 @@ def test_bad_files(tmp_path):
     (tmp_path / "no.model").write_bytes(b"this is no model")
     with pytest.raises((OSError, ValueError), match="no.model"):
         kloom.load(tmp_path / "no.model")
-    with pytest.raises((OSError, ValueError), match="absent.model"):
-        kloom.load(tmp_path / "absent.model")
+    for read in (kloom.load, kloom.KernelBank.load):
+        with pytest.raises(FileNotFoundError, match="absent.model"):
+            read(tmp_path / "absent.model")
+        with pytest.raises(IsADirectoryError):
+            read(tmp_path)
     X, y = clouds()
     est = kloom.UniformMKLClassifier(kernels="linear").fit(X, y)
     with pytest.raises((OSError, ValueError), match="folder does not exist"):

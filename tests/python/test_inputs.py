@@ -55,6 +55,7 @@ def test_views(two_classes):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     wanted = None
     for data, first, second in ((X, slice(0, 2), [2]), (X, [0, 1], slice(2, None)), (X, [True, True, False], 2),
+                                (X, np.array([0, 1]), np.int64(-1)),
                                 (frame, ["a", "b"], "c"), (frame, slice(0, 2), ["c"])):
         clf = kloom.SimpleMKLClassifier(kernels="rbf(width=1)", views={"one": first, "two": second}).fit(data, y)
         assert list(clf.kernel_names_) == ["rbf(width=1) on view one", "rbf(width=1) on view two"]
@@ -63,8 +64,11 @@ def test_views(two_classes):
         wanted = found
     with pytest.raises(ValueError, match="view 'one' names the column 'z'"):
         kloom.SimpleMKLClassifier(views={"one": ["z"]}).fit(frame, y)
-    with pytest.raises(ValueError, match="no columns"):
-        kloom.SimpleMKLClassifier(views={"one": []}).fit(frame, y)
+    for wrong, message in (([], "no columns"), (slice(5, 9), "no columns"),
+                           ([0, 7], r"columns \[0, 7\], but X has 3 columns, 0 to 2"),
+                           ([True, False], "mask of 2 entries, but X has 3 columns"), ([0.5], r"got \[0.5\]")):
+        with pytest.raises(ValueError, match="view 'one'.*" + message):
+            kloom.SimpleMKLClassifier(views={"one": wrong}).fit(frame, y)
 
 
 def test_kernel_objects(two_classes):
@@ -138,6 +142,31 @@ def test_bad_weights(two_classes):
                             (np.ones(3), "sample_weight.shape"), (np.where(y == 0, 0.0, 1.0), "1 class")):
         with pytest.raises(ValueError, match=message):
             clf.fit(X, y, weight)
+
+
+def test_bad_class_weights(two_classes):
+    X, y = two_classes
+    for weight, message in (({7: 1.0}, "class 7, which y does not have"), ({1: -1.0}, "class 1 is -1.0; it must not be negative"),
+                            ({1: np.nan}, "must not be negative")):
+        with pytest.raises(ValueError, match=message):
+            kloom.SimpleMKLClassifier(class_weight=weight).fit(X, y)
+
+
+def test_certificates_are_about_the_training_data(two_classes):
+    X, y = two_classes
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    weight = np.where(np.arange(len(y)) < 50, 1.0, 0.0)
+    clf = kloom.SimpleMKLClassifier(kernels="rbf(width=1)").fit(frame, y, weight)
+    assert clf.certify(frame, y, weight)["proof"]
+    before = clf.decision_function(frame)
+    other = frame.copy()
+    other.loc[7, "b"] += 0.1
+    for data, message in ((other, "X, sample 8: feature 'b' differs"), (frame[["a", "b"]], "not in this data: c"),
+                          (frame[:40], "40 samples")):
+        with pytest.raises(ValueError, match=message):
+            clf.certify(data, y[:len(data)], weight[:len(data)])
+    # And asking changes nothing.
+    assert np.array_equal(clf.decision_function(frame), before) and clf.n_features_in_ == 3
 
 
 def test_not_fitted():

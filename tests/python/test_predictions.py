@@ -195,3 +195,39 @@ def test_similarity_of_classes(three_classes):
     assert clf.class_similarity_.shape == (3, 3) and clf.class_embedding_.shape == (3, 2)
     with pytest.raises(AttributeError, match="class_kernels"):
         kloom.MulticlassMKLClassifier(kernels="linear").fit(X, y).class_similarity_
+
+
+@pytest.mark.parametrize("name, options, remedy", [
+    ("BEMKLClassifier", {"max_iter": 3}, "max_iter"), ("SimpleMKLClassifier", {"max_iter": 1}, "max_iter"),
+    ("MulticlassMKLClassifier", {"max_iter": 1}, "max_iter"), ("LMKLClassifier", {"steps": 2}, "steps")])
+def test_who_ends_early_says_so_and_what_would_help(name, options, remedy, two_classes):
+    X, y = two_classes
+    with pytest.warns(ConvergenceWarning, match=f"{name} ended before it converged: .* (more|larger) {remedy}") as caught:
+        getattr(kloom, name)(kernels="rbf(width=1,2); linear", **options).fit(X, y)
+    assert caught[0].filename == __file__, "the warning points to the line that called fit"
+
+
+def test_what_ends_by_plan_is_no_failure(two_classes):
+    X, y = two_classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        kloom.MKLDAClassifier(kernels=KERNELS).fit(X, y)
+        kloom.UFOMKLClassifier(kernels=KERNELS).fit(X, y)
+        kloom.SAMKLClassifier(kernels=KERNELS, C=1.0, m0="1", updates="one").fit(X, y)
+
+
+@pytest.mark.parametrize("name, options", [
+    ("UniformMKLClassifier", {}), ("SimpleMKLClassifier", {}), ("LpMKLClassifier", {}), ("MulticlassMKLClassifier", {}),
+    ("SAMKLClassifier", {"C": 1.0, "m0": "1", "updates": "one"})])
+def test_weights_are_copies_where_nothing_is_scaled(name, options, three_classes):
+    X, y = three_classes
+    times = np.random.RandomState(3).randint(1, 4, size=len(y))
+    clf = getattr(kloom, name)(kernels="rbf(width=1); linear", standardise=False, tol=1e-9, **options)
+    if "probability" in clf.get_params():
+        clf.set_params(probability=False)   # calibrated on folds, into which copies fall otherwise
+    weighted = clf.fit(X, y, times.astype(float)).decision_function(X)
+    copied = clf.fit(np.repeat(X, times, axis=0), np.repeat(y, times)).decision_function(X)
+    # Both objectives are within tol of the same optimum; half the squared distance of the machines is at most that gap,
+    # and kernels have a unit diagonal.
+    close = 2 * np.sqrt(2 * clf.tol * abs(clf.objective_))
+    assert np.allclose(weighted, copied, rtol=0, atol=close)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The package in a process with others: workers, forks, threads, Ctrl-C, the order of imports, NumPy's BLAS."""
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -107,14 +106,12 @@ def test_other_threads_run_while_a_fit_computes():
     assert len(ticks) > 20 * seconds
 
 
-def test_ctrl_c_ends_a_fit():
+def test_ctrl_c_ends_a_fit(ctrl_c):
     X, y = clouds(samples=1700)
     clf = kloom.BEMKLClassifier(kernels="rbf(width=1..8)", tol=0, max_iter=1000000)
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    ctrl_c(1.0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
-    timer.join()
     assert not hasattr(clf, "classes_") or not hasattr(clf, "kernel_weights_")
     assert kloom.UniformMKLClassifier(kernels="linear").fit(X, y).score(X, y) > 0.7   # and everything still works
 

@@ -67,6 +67,20 @@ def test_the_program_goes_on_with_a_stream_of_python(tmp_path):
     assert [row["label"] for row in csv.DictReader(io.StringIO(done.stdout))] == [str(c) for c in est.predict(frame)]
 
 
+def test_ctrl_c_ends_a_batch_as_if_it_had_not_come(ctrl_c):
+    X, y = clouds(samples=200000)
+    est = kloom.MKLDAClassifier(kernels="rbf(gamma=2^-3..2^3, count=50)").partial_fit(X[:300], y[:300], classes=[0, 1])
+    before = est.decision_function(X[:50])
+    ctrl_c(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        est.partial_fit(X, y)
+    assert est.n_samples_seen_ == 300 and np.array_equal(est.decision_function(X[:50]), before)
+    est.partial_fit(X[300:600], y[300:600])
+    whole = in_batches(kloom.MKLDAClassifier(kernels=est.kernels), X, y, [300, 300], [0, 1])
+    assert np.allclose(whole.decision_function(X[:50]), est.decision_function(X[:50]), rtol=1e-9, atol=1e-12)
+    assert est.n_samples_seen_ == 600
+
+
 def test_a_class_that_has_not_come_yet():
     X, y = clouds(samples=120)
     est = kloom.MKLDAClassifier(kernels=KERNELS).partial_fit(X, y, classes=[2, 1, 0])

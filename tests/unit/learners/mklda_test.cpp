@@ -158,6 +158,21 @@ TEST(MklDa, LiteralEqualsAlgorithm1OnExplicitFeatures) {
   }
 }
 
+// A sweep of 400 steps has two blocks: whoever aborts after the first one does not wait for its end.
+TEST(MklDa, AnAbortIsHeardInsideASweep) {
+  const Explicit p = explicit_problem(100, 2, 5);
+  for (const std::string mode : {"soft", "gibbs", "literal"}) {
+    MkldaOptions options;
+    options.mode = mode;
+    options.epochs = 4.0;
+    Context context;
+    context.progress = [](const Progress& progress) {
+      return progress.stage == "mkl-da" && progress.step == 0 ? Signal::abort : Signal::go_on;
+    };
+    EXPECT_THROW(static_cast<void>(fit_mklda(*p.bank, p.targets, options, context)), Interrupted) << mode;
+  }
+}
+
 // Average of the iterates of the second half, computed by keeping every iterate.
 TEST(MklDa, SuffixAverageIsTheMeanOfTheIterates) {
   const Explicit p = explicit_problem(40, 3, 21);
