@@ -3,8 +3,8 @@
 // Multiclass MKL [ZienOng2007]: one set of weights β for products of kernels K_p on samples and L_j on classes.
 //
 //   primal (4)  minimise  ½ Σ_k ‖v_k‖²/β_k + Σ_i C_i max(0, 1 − margin_i)    over v, b and β ≥ 0, Σ β_k = 1
-//   dual (9)    maximise  Σ_i α_iy_i − ½ max_k q_k(α)                        over the polytope of
-//   solvers/msvm.h (11)        minimise over β of J(β) = max over α of  Σ_i α_iy_i − ½ Σ_k β_k q_k(α)
+//   dual (9)    maximise  Σ_i α_iy_i − ½ max_k q_k(α)                        over the polytope of solvers/msvm.h
+//   (11)        minimise over β of J(β) = max over α of  Σ_i α_iy_i − ½ Σ_k β_k q_k(α)
 //
 //   q_k = ‖w_k‖² = tr(αᵀ K_p α L_j) for k = (j, p);  F = Σ_k β_k K_p α L_j are the scores without bias
 //
@@ -12,7 +12,8 @@
 // mixture α̂ = Σ_t μ_t α_t by the multipliers of the cuts is a point of (9) that proves it; every β gives an
 // upper bound, the primal at its m-SVM. The ways to choose the next β:
 //
-//   level         nearest to the best β among those where the cuts are below a level between the bounds
+//   level         nearest to the best β among those where the cuts are below a level between the bounds; cheaper
+//                 guesses first
 //   silp          where the cuts are least: the paper's column generation, unfolded (11)
 //   silp-compact  the same with the m-SVM in the variables of (7)
 //   qcqp          none: (9) by interior points (mcmkl_qcqp.h)
@@ -26,6 +27,7 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/report.h"
+#include "solvers/margin_loss.h"
 
 namespace kloom::learners {
 
@@ -34,7 +36,7 @@ struct McmklTask {
   Index classes = 0;
   Vector box;                         // C_i
   std::vector<Matrix> class_kernels;  // L_j, M × M, at least one
-  bool squared = false;               // squared hinge, C_i max(0, 1 − margin_i)²
+  solvers::MarginLoss loss = solvers::MarginLoss::hinge;
   bool bias = true;
 };
 
@@ -60,13 +62,20 @@ struct McmklSolution {
   [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
 };
 
+// K_p α of every kernel at the samples that have a coefficient: all that q_k and second-order models need.
+struct SupportOutputs {
+  std::vector<Index> samples;
+  Matrix alpha;   // samples × M
+  Matrix values;  // (samples · P) × M, as the bank's `apply` lays it out
+};
+
 [[nodiscard]] McmklSolution solve_mcmkl(const KernelBank& bank, const McmklTask& task,
                                         const McmklSettings& settings, const Context& context);
 
 // q_k(α) of all products, class kernels × kernels.
 [[nodiscard]] Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha);
-// Σ_i α_iy_i, less Σ_i α_iy_i²/(4C_i) with the squared hinge.
-[[nodiscard]] double linear_part(const McmklTask& task, const Matrix& alpha);
+// Σ_i α_iy_i, or what α_iy_i is worth with another loss (solvers/margin_loss.h).
+[[nodiscard]] double worth_part(const McmklTask& task, const Matrix& alpha);
 // Σ_i of the loss at scores F and biases.
 [[nodiscard]] double total_loss(const McmklTask& task, const Matrix& scores, const Vector& bias);
 // Bytes besides the bank: with the combined kernel in memory, or with rows of it computed when they are needed

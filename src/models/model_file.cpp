@@ -187,6 +187,12 @@ MarginPart load_margin(const json& document, data::TensorReader& tensors) {
   return margin;
 }
 
+constexpr std::array<std::pair<McmklPart::Loss, std::string_view>, 3> all_losses = {{
+    {McmklPart::Loss::hinge, "hinge"},
+    {McmklPart::Loss::squared_hinge, "squared-hinge"},
+    {McmklPart::Loss::logistic, "logistic"},
+}};
+
 json save_mcmkl(const McmklPart& part, data::SectionList& sections) {
   sections.vector("mcmkl.box", part.box);
   sections.matrix("mcmkl.dual", part.dual);
@@ -194,13 +200,22 @@ json save_mcmkl(const McmklPart& part, data::SectionList& sections) {
     sections.matrix("mcmkl.class_kernels", part.class_kernels);
     sections.matrix("mcmkl.class_weights", part.class_weights);
   }
-  return {{"squared", part.squared}, {"bias", part.bias}};
+  const auto* name = std::ranges::find(all_losses, part.loss, [](const auto& l) { return l.first; });
+  return {{"loss", name->second}, {"bias", part.bias}};
 }
 
 McmklPart load_mcmkl(const json& document, data::TensorReader& tensors) {
   Fields fields(document, tensors.container().source(), "the multiclass part");
   McmklPart part;
-  part.squared = fields.flag("squared");
+  if (fields.find("squared") != nullptr) {
+    // As written before there were more than two losses.
+    part.loss = fields.flag("squared") ? McmklPart::Loss::squared_hinge : McmklPart::Loss::hinge;
+  } else {
+    const std::string loss = fields.text("loss");
+    const auto* known = std::ranges::find(all_losses, loss, [](const auto& l) { return l.second; });
+    if (known == all_losses.end()) fields.damaged("loss", "is no loss that this kloom knows");
+    part.loss = known->first;
+  }
   part.bias = fields.flag("bias");
   part.box = tensors.vector("mcmkl.box");
   part.dual = tensors.matrix("mcmkl.dual");
