@@ -35,20 +35,42 @@ struct Entry {
   double sign = 0.0;
 };
 
-// min over `samples` of a_i − b_i.
-double least_difference(const std::vector<Index>& samples, const double* a, const double* b) {
+// Samples whose variable of one class is below its bound, and the gradients of those variables beside them.
+struct Raisable {
+  std::vector<Index> samples;
+  Vector gradients;
+};
+
+// min over the list of its gradient less b_i.
+double least_difference(const Raisable& list, const double* b) {
+  const Index* samples = list.samples.data();
+  const double* a = list.gradients.data();
+  const std::size_t size = list.samples.size();
   // Four at a time: the compiler makes one chain of comparisons of a plain loop.
   std::array<double, 4> least{kInfinity, kInfinity, kInfinity, kInfinity};
   std::size_t k = 0;
-  for (; k + 4 <= samples.size(); k += 4) {
+  for (; k + 4 <= size; k += 4) {
     for (std::size_t l = 0; l < 4; ++l) {
-      const Index i = samples[k + l];
-      const double difference = a[i] - b[i];
+      const double difference = a[k + l] - b[samples[k + l]];
       least[l] = difference < least[l] ? difference : least[l];
     }
   }
-  for (; k < samples.size(); ++k) least[0] = std::min(least[0], a[samples[k]] - b[samples[k]]);
+  for (; k < size; ++k) least[0] = std::min(least[0], a[k] - b[samples[k]]);
   return std::min({least[0], least[1], least[2], least[3]});
+}
+
+// Do predecessors lead in a circle?
+bool circular(const std::vector<Index>& before) {
+  std::vector<Index> seen(before.size(), -1);
+  for (Index start = 0; start < static_cast<Index>(before.size()); ++start) {
+    Index v = start;
+    while (v >= 0 && seen[at(v)] < 0) {
+      seen[at(v)] = start;
+      v = before[at(v)];
+    }
+    if (v >= 0 && seen[at(v)] == start) return true;
+  }
+  return false;
 }
 
 // Variables that change along `arcs`; what one arc raises and another lowers is none of them.
@@ -126,7 +148,7 @@ class Solver {
   Index n_;
   Matrix alpha_;
   Matrix gradient_;
-  std::vector<std::vector<Index>> raisable_;  // of each class, the samples whose variable is below its bound
+  std::vector<Raisable> raisable_;  // of each class
   Matrix slope_;             // d(u,v)
   std::vector<Index> best_;  // partner of each class in its most negative cycle of two
   Vector curvature_;
@@ -151,7 +173,7 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
   if (!problem_.bias) return;
   for (Index u = 0; u < classes(); ++u) {
     for (Index i = 0; i < n_; ++i) {
-      if (alpha_(i, u) < upper(i, u)) raisable_[at(u)].push_back(i);
+      if (alpha_(i, u) < upper(i, u)) raisable_[at(u)].samples.push_back(i);
     }
   }
   std::vector<Index> all(at(classes()));
@@ -190,7 +212,7 @@ void Solver::add_own_slope(Index i, double change) {
 void Solver::note_bound(Index i, Index u, bool before) {
   const bool now = alpha_(i, u) < upper(i, u);
   if (now == before) return;
-  std::vector<Index>& list = raisable_[at(u)];
+  std::vector<Index>& list = raisable_[at(u)].samples;
   if (now) {
     list.push_back(i);
   } else {
@@ -202,8 +224,8 @@ void Solver::note_bound(Index i, Index u, bool before) {
 Arc Solver::arc(Index u, Index v) const {
   const double* up = gradient_.column(u).data();
   const double* down = gradient_.column(v).data();
-  Arc best{raisable_[at(u)].front(), u, v};
-  for (Index i : raisable_[at(u)]) {
+  Arc best{raisable_[at(u)].samples.front(), u, v};
+  for (Index i : raisable_[at(u)].samples) {
     if (up[i] - down[i] < up[best.sample] - down[best.sample]) best.sample = i;
   }
   return best;
@@ -221,8 +243,13 @@ void Solver::best_partner(Index u) {
 
 void Solver::renew(const std::vector<Index>& changed) {
   // Lists of samples, so that all of this costs N and the non-zero α for every changed class, not N·M.
+  for (Index c : changed) {
+    Raisable& list = raisable_[at(c)];
+    list.gradients.resize(list.samples.size());
+    for (std::size_t k = 0; k < list.samples.size(); ++k) list.gradients[k] = gradient_(list.samples[k], c);
+  }
   const auto renew_one = [&](Index u, Index v) {
-    slope_(u, v) = least_difference(raisable_[at(u)], gradient_.column(u).data(), gradient_.column(v).data());
+    slope_(u, v) = least_difference(raisable_[at(u)], gradient_.column(v).data());
   };
   for (Index v = 0; v < classes(); ++v) {
     for (Index c : changed) {
@@ -327,11 +354,14 @@ void Solver::move(const std::vector<Arc>& arcs) {
 
 // For a first arc (i: u up, v down) the sample j that goes the other way with the largest decrease.
 Arc Solver::partner(const Arc& first) {
-  const std::vector<Index>& others = raisable_[at(first.down)];
+  const std::vector<Index>& others = raisable_[at(first.down)].samples;
   const std::span<double> curvature{curvature_.data(), others.size()};
   kernel_.curvatures(first.sample, first.up, first.down, others, curvature);
   const double slope = gradient_(first.sample, first.up) - gradient_(first.sample, first.down);
-  const auto extra = [&](Index i) { return label(i) == first.up || label(i) == first.down ? ridge(i) : 0.0; };
+  const bool curved = problem_.loss != MarginLoss::hinge;
+  const auto extra = [&](Index i) {
+    return curved && (label(i) == first.up || label(i) == first.down) ? ridge(i) : 0.0;
+  };
   const double own = extra(first.sample);
   Arc best{-1, first.down, first.up};
   double largest = 0.0;
@@ -385,7 +415,8 @@ void Solver::relax(Vector& potential, std::vector<Index>* before, bool reversed)
         any = true;
       }
     }
-    if (!any) return;
+    // A circle of predecessors is a negative cycle, and nothing more is to be found out.
+    if (!any || (before != nullptr && circular(*before))) return;
   }
 }
 

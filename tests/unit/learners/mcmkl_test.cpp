@@ -248,10 +248,9 @@ TEST(Mcmkl, PredictsBySumsOverSamplesAndClasses) {
 
 // Squared distances of three classes that the learned kernel on classes implies: (0,1), (0,2), (1,2). Gaussian
 // classes around the centres, the linear kernel on samples, as in section 3.4.
-Vector learned_distances(const double (&centres)[3][2], double noise, double c, unsigned seed = 7) {
+Vector learned_distances(const double (&centres)[3][2], double noise, double c, Index n = 150, unsigned seed = 7) {
   test::Normal normal(seed);
   MulticlassProblem problem;
-  const Index n = 150;
   problem.x = Matrix(n, 2);
   problem.targets.task = Task::multiclass;
   problem.targets.classes = {"a", "b", "c"};
@@ -305,7 +304,7 @@ TEST(Mcmkl, KernelsOnClassesKeepTheOrderOfDistances) {
   const double arrangements[][3][2] = {
       {{0.0, 0.0}, {2.0, 0.0}, {6.0, 0.0}},   // on a line, not evenly: 2, 6, 4
       {{-1.0, 0.0}, {1.0, 0.0}, {0.0, 6.0}},  // a close pair and a far class: 2, 6.1, 6.1
-      {{0.0, 0.0}, {3.0, 0.0}, {3.5, 4.0}},   // three distances: 3, 5.3, 4.03
+      {{0.0, 0.0}, {3.0, 0.0}, {4.0, 5.0}},   // three distances: 3, 6.4, 5.1
       {{-3.0, 0.0}, {3.0, 0.0}, {0.0, 1.0}},  // a flat triangle: 6, 3.2, 3.2
   };
   for (const auto& centres : arrangements) {
@@ -314,7 +313,7 @@ TEST(Mcmkl, KernelsOnClassesKeepTheOrderOfDistances) {
       true_distances.push_back(std::hypot(centres[u][0] - centres[v][0], centres[u][1] - centres[v][1]));
     }
     for (unsigned seed = 1; seed <= 5; ++seed) {
-      const Vector learned = learned_distances(centres, 2.0, 0.005, seed);
+      const Vector learned = learned_distances(centres, 2.5, 3e-4, 600, seed);
       for (std::size_t a = 0; a < 3; ++a) {
         for (std::size_t b = 0; b < 3; ++b) {
           // Equal distances of centres may come out in either order.
