@@ -234,7 +234,8 @@ int main(int argc, char** argv) {
     } else if (word == "--seeds" && k + 1 < argc) {
       seeds = static_cast<unsigned>(std::max(1, std::stoi(argv[++k])));
     } else {
-      fmt::print(stderr, "usage: bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--axis NAME] [--seeds N]\n");
+      fmt::print(stderr,
+                 "usage: bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--axis NAME] [--seeds N]\n");
       return 2;
     }
   }

@@ -44,8 +44,8 @@ std::vector<Direction> free_directions(const McmklTask& task, const Matrix& alph
   return directions;
 }
 
-// Cholesky of the joint kernel along the directions, and the scales that made its diagonal 1 before: the logistic
-// loss adds curvatures of very different sizes. Empty if that is not positive.
+// Cholesky of the joint kernel along the directions, and the scales that made its diagonal 1 before: the
+// logistic loss adds curvatures of very different sizes. Empty if that is not positive.
 struct Factor {
   Matrix lower;
   Vector scales;

@@ -199,7 +199,8 @@ void InteriorPoint::residuals() {
   const Vector sums = sums_of(now_.x);
   for (std::size_t k = 0; k < owner_.size(); ++k) {
     const std::size_t i = at(owner_[k]);
-    rd_[k] += (boxed() ? now_.nu[i] : 0.0) - solvers::worth_slope(task_.loss, task_.box[i], sums[i]) - now_.z[k];
+    rd_[k] +=
+        (boxed() ? now_.nu[i] : 0.0) - solvers::worth_slope(task_.loss, task_.box[i], sums[i]) - now_.z[k];
     for (Index u = 0; u < equalities_; ++u) rd_[k] += class_sign(static_cast<Index>(k), u) * now_.b[at(u)];
   }
   rg_ = 1.0 - std::accumulate(now_.beta.begin(), now_.beta.end(), 0.0);

@@ -117,7 +117,7 @@ class CuttingPlanes {
   std::vector<Matrix> alphas_;                                   // of the cuts
   std::vector<Index> last_use_;                                  // iteration when the cut had a multiplier
   double gap_before_ = std::numeric_limits<double>::infinity();  // when a quadratic model was last tried
-  bool improved_ = false;  // by the last point
+  bool improved_ = false;                                        // by the last point
   Index iteration_ = 0;
   Index moves_ = 0;
   std::vector<Matrix>
@@ -238,12 +238,11 @@ Point CuttingPlanes::evaluate(Matrix beta, const Matrix& warm) {
 Vector CuttingPlanes::quadratic_step(const Point& best) {
   if (best.outputs.samples.empty() || bank_.kernels() == 1) return {};
   // The rows in memory are those of the point looked at last, usually the best one.
-  return newton_point(
-      {task_, combined_rows(best.beta), best.alpha, best.outputs, best.q, best.beta.values()});
+  return newton_point({task_, combined_rows(best.beta), best.alpha, best.outputs, best.q, best.beta.values()});
 }
 
-// β_k ∝ β_k q_k. The weights that suit the norms ‖v_k‖ = β_k √q_k best are proportional to them; this goes twice as
-// far, in logarithms.
+// β_k ∝ β_k q_k. The weights that suit the norms ‖v_k‖ = β_k √q_k best are proportional to them; this goes
+// twice as far, in logarithms.
 Vector CuttingPlanes::norm_step(const Point& best) {
   Vector point(best.beta.values().begin(), best.beta.values().end());
   for (std::size_t k = 0; k < point.size(); ++k) point[k] *= best.q.values()[k];
@@ -253,10 +252,10 @@ Vector CuttingPlanes::norm_step(const Point& best) {
   return point;
 }
 
-// Far from the optimum the weights follow the norms, for as long as that improves. Near it, and with one kernel on
-// classes, the minimum of a quadratic model of J is tried, for as long as that keeps halving the gap: far away the
-// model knows nothing of the variables that will become free. Else the level method, which always gets there; kLevel
-// is the share of the interval between the bounds that the level leaves above the lower one.
+// Far from the optimum the weights follow the norms, for as long as that improves. Near it, and with one kernel
+// on classes, the minimum of a quadratic model of J is tried, for as long as that keeps halving the gap: far
+// away the model knows nothing of the variables that will become free. Else the level method, which always gets
+// there; kLevel is the share of the interval between the bounds that the level leaves above the lower one.
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
   constexpr double kFar = 0.3;

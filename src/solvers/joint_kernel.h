@@ -50,7 +50,7 @@ class JointKernel {
 
   std::vector<JointTerm> terms_;
   std::vector<Vector> diagonals_;  // of their K
-  std::vector<int> labels_;  // compact form only
+  std::vector<int> labels_;        // compact form only
   std::vector<std::vector<Index>> touched_;
   Matrix work_;  // compact form only
 };

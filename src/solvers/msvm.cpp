@@ -149,8 +149,8 @@ class Solver {
   Matrix alpha_;
   Matrix gradient_;
   std::vector<Raisable> raisable_;  // of each class
-  Matrix slope_;             // d(u,v)
-  std::vector<Index> best_;  // partner of each class in its most negative cycle of two
+  Matrix slope_;                    // d(u,v)
+  std::vector<Index> best_;         // partner of each class in its most negative cycle of two
   Vector curvature_;
   double tolerance_ = 0.0;  // of now: coarse at first
   double violation_ = 0.0;
@@ -272,8 +272,8 @@ void Solver::renew(const std::vector<Index>& changed) {
   }
 }
 
-// How far to go along `entries`: to the minimum or to the first bound. The logistic slope is no line: a root of the
-// derivative, between lengths where it is negative and positive.
+// How far to go along `entries`: to the minimum or to the first bound. The logistic slope is no line: a root of
+// the derivative, between lengths where it is negative and positive.
 double Solver::step_length(const std::vector<Entry>& entries, double slope, double curvature,
                            double longest) const {
   if (problem_.loss != MarginLoss::logistic) {
@@ -287,8 +287,8 @@ double Solver::step_length(const std::vector<Entry>& entries, double slope, doub
       if (e.label != label(e.sample)) continue;
       const double price = problem_.box[at(e.sample)];
       const double there = own(e.sample) + e.sign * step;
-      value += e.sign * (worth_slope(problem_.loss, price, own(e.sample)) -
-                         worth_slope(problem_.loss, price, there));
+      value += e.sign *
+               (worth_slope(problem_.loss, price, own(e.sample)) - worth_slope(problem_.loss, price, there));
       rise += worth_curvature(problem_.loss, price, there);
     }
     return value;
@@ -336,7 +336,8 @@ void Solver::move(const std::vector<Arc>& arcs) {
     // The variable that ends the move sits on its bound exactly.
     const bool ends = e.sign > 0.0 && bound - value <= step;
     value = ends ? bound : value + e.sign * step;
-    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large ones.
+    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large
+    // ones.
     if (logistic && is_own(e)) value = minus_others(e.sample);
     if (problem_.bias) note_bound(e.sample, e.label, before < bound);
     kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());

@@ -248,7 +248,8 @@ TEST(Mcmkl, PredictsBySumsOverSamplesAndClasses) {
 
 // Squared distances of three classes that the learned kernel on classes implies: (0,1), (0,2), (1,2). Gaussian
 // classes around the centres, the linear kernel on samples, as in section 3.4.
-Vector learned_distances(const double (&centres)[3][2], double noise, double c, Index n = 150, unsigned seed = 7) {
+Vector learned_distances(const double (&centres)[3][2], double noise, double c, Index n = 150,
+                         unsigned seed = 7) {
   test::Normal normal(seed);
   MulticlassProblem problem;
   problem.x = Matrix(n, 2);

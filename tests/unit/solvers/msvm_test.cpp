@@ -92,7 +92,8 @@ void expect_feasible(const MsvmProblem& problem, const Matrix& alpha) {
       EXPECT_LE(alpha(i, u), u == y ? 1e300 : 0.0);
     }
     EXPECT_NEAR(sum, 0.0, 1e-12);
-    EXPECT_LE(alpha(i, y), problem.loss == MarginLoss::squared_hinge ? 1e300 : problem.box[static_cast<std::size_t>(i)]);
+    EXPECT_LE(alpha(i, y),
+              problem.loss == MarginLoss::squared_hinge ? 1e300 : problem.box[static_cast<std::size_t>(i)]);
   }
   for (Index u = 0; u < alpha.cols() && problem.bias; ++u) {
     double sum = 0.0;
@@ -112,8 +113,8 @@ MsvmSolution solve(const MsvmProblem& problem, const Matrix& kernel, double tole
 }
 
 // With every arc within ε, complementary slackness holds within ε for each sample: its part of the gap is at
-// most ε C_i, ε (α_iy + C_i) with the squared hinge. With the logistic loss it is at most ε α_iy for the classes and
-// C_i ε²/8 for the loss, whose second derivative is at most C_i/4.
+// most ε C_i, ε (α_iy + C_i) with the squared hinge. With the logistic loss it is at most ε α_iy for the
+// classes and C_i ε²/8 for the loss, whose second derivative is at most C_i/4.
 TEST(Msvm, ReachesTheGapThatItsToleranceBounds) {
   for (const Index classes : {2, 3, 5, 9}) {
     for (const double c : {0.05, 1.0, 30.0}) {
@@ -303,8 +304,8 @@ TEST(Msvm, TwoClassesAreHalfTheBinaryMachineAtTwiceThePrice) {
   EXPECT_NEAR(s.bias[1] - s.bias[0], svm.bias, 1e-7);
 }
 
-// ½cᵀKc + C Σ log(1 + exp(−y_i f_i)), f = Kc + b, by Newton's method with halved steps in (c, b): with K regular
-// its minimum is that of kernel logistic regression.
+// ½cᵀKc + C Σ log(1 + exp(−y_i f_i)), f = Kc + b, by Newton's method with halved steps in (c, b): with K
+// regular its minimum is that of kernel logistic regression.
 double logistic_regression_objective(const Matrix& kernel, const Vector& y, double c) {
   const Index n = kernel.rows();
   const auto at = [](Index i) { return static_cast<std::size_t>(i); };
@@ -378,7 +379,8 @@ TEST(Msvm, TwoClassesWithLogisticLossAreHalfLogisticRegressionAtTwiceThePrice) {
   }
 }
 
-// Where one class alone has a price the infimum 0 is not attained; the loss at the bias found is 0 in double precision.
+// Where one class alone has a price the infimum 0 is not attained; the loss at the bias found is 0 in double
+// precision.
 TEST(Msvm, OneClassAloneWithLogisticLossHasNoLoss) {
   const MulticlassProblem made = simplex_problem(12, 3, {1.0}, 4);
   MsvmProblem problem = problem_of(made, 1.0);
