@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -123,6 +122,9 @@ class Solver {
   [[nodiscard]] Index label(Index i) const { return problem_.labels[at(i)]; }
   [[nodiscard]] double own(Index i) const { return alpha_(i, label(i)); }
   [[nodiscard]] double minus_others(Index i) const;
+  [[nodiscard]] bool is_own(const Entry& e) const { return e.label == label(e.sample); }
+  [[nodiscard]] double longest_step(const std::vector<Entry>& entries) const;
+  void change(const Entry& e, double step);
   [[nodiscard]] Index classes() const { return problem_.classes; }
   [[nodiscard]] bool two_class_move();
   [[nodiscard]] bool longer_move();
@@ -277,14 +279,14 @@ void Solver::renew(const std::vector<Index>& changed) {
 double Solver::step_length(const std::vector<Entry>& entries, double slope, double curvature,
                            double longest) const {
   if (problem_.loss != MarginLoss::logistic) {
-    for (const Entry& e : entries) curvature += e.label == label(e.sample) ? ridge(e.sample) : 0.0;
+    for (const Entry& e : entries) curvature += is_own(e) ? ridge(e.sample) : 0.0;
     return std::min(longest, -slope / std::max(kTinyCurvature, curvature));
   }
   const auto derivative = [&](double step, double& rise) {
     double value = slope + step * curvature;
     rise = std::max(kTinyCurvature, curvature);
     for (const Entry& e : entries) {
-      if (e.label != label(e.sample)) continue;
+      if (!is_own(e)) continue;
       const double price = problem_.box[at(e.sample)];
       const double there = own(e.sample) + e.sign * step;
       value += e.sign *
@@ -309,43 +311,54 @@ double Solver::step_length(const std::vector<Entry>& entries, double slope, doub
   return step;
 }
 
+// To the first bound. With the logistic loss no own coefficient gets to 0.
+double Solver::longest_step(const std::vector<Entry>& entries) const {
+  double longest = kInfinity;
+  for (const Entry& e : entries) {
+    const double value = alpha_(e.sample, e.label);
+    if (e.sign > 0.0) longest = std::min(longest, upper(e.sample, e.label) - value);
+    if (e.sign < 0.0 && is_own(e) && problem_.loss == MarginLoss::logistic) {
+      longest = std::min(longest, value * (1.0 - 1e-15));
+    }
+  }
+  return longest;
+}
+
+void Solver::change(const Entry& e, double step) {
+  double& value = alpha_(e.sample, e.label);
+  const double before = value;
+  const double bound = upper(e.sample, e.label);
+  // The variable that ends the move sits on its bound exactly.
+  const bool ends = e.sign > 0.0 && bound - value <= step;
+  value = ends ? bound : value + e.sign * step;
+  kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
+  if (is_own(e)) {
+    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large
+    // ones.
+    if (problem_.loss == MarginLoss::logistic) value = minus_others(e.sample);
+    const double price = problem_.box[at(e.sample)];
+    add_own_slope(e.sample,
+                  worth_slope(problem_.loss, price, before) - worth_slope(problem_.loss, price, value));
+  }
+  if (problem_.bias) note_bound(e.sample, e.label, before < bound);
+}
+
 // Changes the variables along `arcs` as far as the objective falls and the bounds allow.
 void Solver::move(const std::vector<Arc>& arcs) {
   double slope = 0.0;
   for (const Arc& arc : arcs) slope += gradient_(arc.sample, arc.up) - gradient_(arc.sample, arc.down);
   std::vector<Entry> entries = net_entries(arcs);
-  const auto is_own = [&](const Entry& e) { return e.label == label(e.sample); };
-  const bool logistic = problem_.loss == MarginLoss::logistic;
   double curvature = 0.0;
-  double longest = kInfinity;
   for (const Entry& a : entries) {
     for (const Entry& b : entries)
       curvature += a.sign * b.sign * kernel_.entry(a.sample, a.label, b.sample, b.label);
-    const double value = alpha_(a.sample, a.label);
-    if (a.sign > 0.0) longest = std::min(longest, upper(a.sample, a.label) - value);
-    // With the logistic loss no own coefficient gets to 0.
-    if (logistic && a.sign < 0.0 && is_own(a)) longest = std::min(longest, value * (1.0 - 1e-15));
   }
-  const double step = step_length(entries, slope, curvature, longest);
-  if (logistic) std::ranges::stable_partition(entries, std::not_fn(is_own));
+  const double step = step_length(entries, slope, curvature, longest_step(entries));
+  // Own coefficients last: they are made of the others.
+  std::stable_partition(entries.begin(), entries.end(), [this](const Entry& e) { return !is_own(e); });
   std::vector<Index> changed;
   for (const Entry& e : entries) {
-    double& value = alpha_(e.sample, e.label);
-    const double before = value;
-    const double bound = upper(e.sample, e.label);
-    // The variable that ends the move sits on its bound exactly.
-    const bool ends = e.sign > 0.0 && bound - value <= step;
-    value = ends ? bound : value + e.sign * step;
-    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large
-    // ones.
-    if (logistic && is_own(e)) value = minus_others(e.sample);
-    if (problem_.bias) note_bound(e.sample, e.label, before < bound);
-    kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
-    if (is_own(e)) {
-      const double price = problem_.box[at(e.sample)];
-      add_own_slope(e.sample,
-                    worth_slope(problem_.loss, price, before) - worth_slope(problem_.loss, price, value));
-    }
+    change(e, step);
     for (Index w : kernel_.touched(e.label)) {
       if (std::ranges::find(changed, w) == changed.end()) changed.push_back(w);
     }
