@@ -368,7 +368,10 @@ McmklSolution CuttingPlanes::solve() {
     forget(master.multipliers);
     // An m-SVM that is as wrong as the gap is wide says nothing new.
     if (inexact > 0.2 * (best.primal - lower)) msvm_.tolerance = std::max(1e-12, 0.1 * msvm_.tolerance);
-    msvm_.tolerance = std::min(msvm_.tolerance, std::max(finest_, 0.1 * gap));
+    // The logistic loss is smooth, and what its m-SVM misses falls with the square of the tolerance.
+    if (task_.loss != solvers::MarginLoss::logistic) {
+      msvm_.tolerance = std::min(msvm_.tolerance, std::max(finest_, 0.1 * gap));
+    }
     beta = next(best, master, lower);
   }
   finish(solution, best);

@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTinyCurvature = 1e-12;  // stands for zero or negative curvature
 constexpr Index kAsk = 4096;              // moves between two questions whether to stop
-constexpr int kMostRootSteps = 200;       // of a line search; bisection alone would need about 60
+constexpr int kMostRootSteps = 200;       // of a line search; halving alone would need about 100
 constexpr double kRoot = 1e-6;            // part of the slope that a line search may leave
 
 std::size_t at(Index i) {
@@ -92,7 +92,7 @@ std::vector<Entry> net_entries(const std::vector<Arc>& arcs) {
   return entries;
 }
 
-// α = 0, or with the logistic loss ½ C_i (e_y − π): inside the bounds, and all sums are 0.
+// α = 0, or with the logistic loss C_i (e_y − π), whose sums are 0.
 Matrix first_alpha(const MsvmProblem& problem) {
   const auto n = static_cast<Index>(problem.labels.size());
   Matrix alpha(n, problem.classes);
@@ -103,9 +103,9 @@ Matrix first_alpha(const MsvmProblem& problem) {
     shares[at(problem.labels[i])] += problem.box[i] / std::max(sum, kTinyCurvature);
   }
   for (Index i = 0; i < n; ++i) {
-    const double half = 0.5 * problem.box[at(i)];
+    const double price = problem.box[at(i)];
     const Index y = problem.labels[at(i)];
-    for (Index u = 0; u < problem.classes; ++u) alpha(i, u) = u == y ? 0.0 : -half * shares[at(u)];
+    for (Index u = 0; u < problem.classes; ++u) alpha(i, u) = u == y ? 0.0 : -price * shares[at(u)];
     for (Index u = 0; u < problem.classes; ++u) alpha(i, y) -= u == y ? 0.0 : alpha(i, u);
   }
   return alpha;
@@ -125,6 +125,7 @@ class Solver {
   [[nodiscard]] bool is_own(const Entry& e) const { return e.label == label(e.sample); }
   [[nodiscard]] double longest_step(const std::vector<Entry>& entries) const;
   void change(const Entry& e, double step);
+  void shrink_start();
   [[nodiscard]] Index classes() const { return problem_.classes; }
   [[nodiscard]] bool two_class_move();
   [[nodiscard]] bool longer_move();
@@ -171,6 +172,7 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
       best_(at(problem.classes)),
       curvature_(at(n_)) {
   if (!start.empty() || problem.loss == MarginLoss::logistic) kernel_.add_product(alpha_, gradient_.view());
+  if (start.empty() && problem.loss == MarginLoss::logistic) shrink_start();
   for (Index i = 0; i < n_; ++i) add_own_slope(i, -worth_slope(problem.loss, problem.box[at(i)], own(i)));
   if (!problem_.bias) return;
   for (Index u = 0; u < classes(); ++u) {
@@ -181,6 +183,29 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
   std::vector<Index> all(at(classes()));
   std::iota(all.begin(), all.end(), Index{0});
   renew(all);
+}
+
+// The multiple of the first α that is best, at most half of it: inside the bounds.
+void Solver::shrink_start() {
+  double square = 0.0;
+  for (Index u = 0; u < classes(); ++u) {
+    for (Index i = 0; i < n_; ++i) square += alpha_(i, u) * gradient_(i, u);
+  }
+  const auto slope = [&](double share) {
+    double sum = share * square;
+    for (Index i = 0; i < n_; ++i) {
+      sum -= own(i) * worth_slope(problem_.loss, problem_.box[at(i)], share * own(i));
+    }
+    return sum;
+  };
+  double low = 1e-12;
+  double high = 0.5;
+  for (int k = 0; k < 20 && slope(high) > 0.0; ++k) {
+    const double middle = std::sqrt(low * high);
+    (slope(middle) > 0.0 ? high : low) = middle;
+  }
+  for (double& value : alpha_.values()) value *= high;
+  for (double& value : gradient_.values()) value *= high;
 }
 
 double Solver::upper(Index i, Index u) const {
@@ -301,11 +326,15 @@ double Solver::step_length(const std::vector<Entry>& entries, double slope, doub
   if (derivative(high, rise) <= 0.0) return high;
   double value = derivative(low, rise);
   double step = 0.0;
+  bool slow = false;  // Newton's steps are, where logarithms rule: then halve, by the size of the step
   for (int k = 0; k < kMostRootSteps && std::abs(value) > kRoot * std::abs(slope); ++k) {
     const double newton = step - value / rise;
-    step = newton > low && newton < high ? newton : 0.5 * (low + high);
-    if (step == low || step == high) break;
+    const double middle = low < 1e-3 * high ? std::sqrt(std::max(low, 1e-8 * high) * high) : 0.5 * (low + high);
+    step = !slow && newton > low && newton < high ? newton : middle;
+    if (step <= low || step >= high) break;
+    const double before = std::abs(value);
     value = derivative(step, rise);
+    slow = std::abs(value) > 0.5 * before;
     (value < 0.0 ? low : high) = step;
   }
   return step;

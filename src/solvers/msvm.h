@@ -16,9 +16,9 @@
 // cycle of two classes is the usual move of four variables. These alone stall for three classes and more, so
 // where none is left a longer negative cycle is looked for by Bellman–Ford.
 //
-// The logistic loss is infinitely steep where α_iy_i is 0 or C_i. Its moves start between them, at half of C_i
-// (e_y − π), π the shares of the classes, which keeps all sums; their length is a root that safeguarded Newton
-// steps find. For two classes these are the moves of [Keerthi2005].
+// The logistic loss is infinitely steep where α_iy_i is 0 or C_i. Its moves start between them, at the best
+// multiple of C_i (e_y − π), π the shares of the classes, which keeps all sums; their length is a root that
+// safeguarded Newton steps find. For two classes these are the moves of [Keerthi2005].
 #pragma once
 
 #include <functional>

@@ -368,7 +368,7 @@ TEST(Msvm, TwoClassesWithLogisticLossAreHalfLogisticRegressionAtTwiceThePrice) {
   const MulticlassProblem made = simplex_problem(40, 2, {0.6}, 6, 0.7);
   Vector y;
   for (int code : made.targets.codes) y.push_back(code == 1 ? 1.0 : -1.0);
-  for (const double c : {0.02, 1.0, 50.0}) {
+  for (const double c : {0.02, 1.0, 50.0, 5000.0}) {
     MsvmProblem problem = problem_of(made, c);
     problem.loss = MarginLoss::logistic;
     const MsvmSolution s = solve(problem, made.kernels[0], 1e-9);
