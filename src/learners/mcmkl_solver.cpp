@@ -252,9 +252,9 @@ Vector CuttingPlanes::norm_step(const Point& best) {
   return point;
 }
 
-// Far from the optimum the weights follow the norms, for as long as that improves. Near it, and with one kernel
-// on classes, the minimum of a quadratic model of J is tried, for as long as that keeps halving the gap: far
-// away the model knows nothing of the variables that will become free. Else the level method, which always gets
+// With one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that keeps
+// halving the gap. The model knows nothing of variables that will become free; where few are and the optimum is
+// far, the weights follow the norms, for as long as that improves. Else the level method, which always gets
 // there; kLevel is the share of the interval between the bounds that the level leaves above the lower one.
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
@@ -266,7 +266,8 @@ Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimu
   }
   Vector point;
   const double gap = best.primal - lower;
-  if (improved_ && gap > kFar * std::abs(best.primal)) {
+  const bool blind = 2 * static_cast<Index>(best.outputs.samples.size()) < bank_.rows();
+  if (blind && improved_ && gap > kFar * std::abs(best.primal)) {
     point = norm_step(best);
   } else if (gap <= 0.5 * gap_before_) {
     gap_before_ = gap;

@@ -2,10 +2,11 @@
 #include "solvers/msvm.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "solvers/raisable.h"
 
 namespace kloom::solvers {
 namespace {
@@ -33,30 +34,6 @@ struct Entry {
   Index label = -1;
   double sign = 0.0;
 };
-
-// Samples whose variable of one class is below its bound, and the gradients of those variables beside them.
-struct Raisable {
-  std::vector<Index> samples;
-  Vector gradients;
-};
-
-// min over the list of its gradient less b_i.
-double least_difference(const Raisable& list, const double* b) {
-  const Index* samples = list.samples.data();
-  const double* a = list.gradients.data();
-  const std::size_t size = list.samples.size();
-  // Four at a time: the compiler makes one chain of comparisons of a plain loop.
-  std::array<double, 4> least{kInfinity, kInfinity, kInfinity, kInfinity};
-  std::size_t k = 0;
-  for (; k + 4 <= size; k += 4) {
-    for (std::size_t l = 0; l < 4; ++l) {
-      const double difference = a[k + l] - b[samples[k + l]];
-      least[l] = difference < least[l] ? difference : least[l];
-    }
-  }
-  for (; k < size; ++k) least[0] = std::min(least[0], a[k] - b[samples[k]]);
-  return std::min({least[0], least[1], least[2], least[3]});
-}
 
 // Do predecessors lead in a circle?
 bool circular(const std::vector<Index>& before) {
@@ -270,13 +247,9 @@ void Solver::best_partner(Index u) {
 
 void Solver::renew(const std::vector<Index>& changed) {
   // Lists of samples, so that all of this costs N and the non-zero α for every changed class, not N·M.
-  for (Index c : changed) {
-    Raisable& list = raisable_[at(c)];
-    list.gradients.resize(list.samples.size());
-    for (std::size_t k = 0; k < list.samples.size(); ++k) list.gradients[k] = gradient_(list.samples[k], c);
-  }
+  for (Index c : changed) raisable_[at(c)].renew(gradient_.column(c));
   const auto renew_one = [&](Index u, Index v) {
-    slope_(u, v) = least_difference(raisable_[at(u)], gradient_.column(v).data());
+    slope_(u, v) = raisable_[at(u)].least_difference(gradient_.column(v));
   };
   for (Index v = 0; v < classes(); ++v) {
     for (Index c : changed) {
