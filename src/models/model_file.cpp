@@ -207,15 +207,10 @@ json save_mcmkl(const McmklPart& part, data::SectionList& sections) {
 McmklPart load_mcmkl(const json& document, data::TensorReader& tensors) {
   Fields fields(document, tensors.container().source(), "the multiclass part");
   McmklPart part;
-  if (fields.find("squared") != nullptr) {
-    // As written before there were more than two losses.
-    part.loss = fields.flag("squared") ? McmklPart::Loss::squared_hinge : McmklPart::Loss::hinge;
-  } else {
-    const std::string loss = fields.text("loss");
-    const auto* known = std::ranges::find(all_losses, loss, [](const auto& l) { return l.second; });
-    if (known == all_losses.end()) fields.damaged("loss", "is no loss that this kloom knows");
-    part.loss = known->first;
-  }
+  const std::string loss = fields.text("loss");
+  const auto* known = std::ranges::find(all_losses, loss, [](const auto& l) { return l.second; });
+  if (known == all_losses.end()) fields.damaged("loss", "is no loss that this kloom knows");
+  part.loss = known->first;
   part.bias = fields.flag("bias");
   part.box = tensors.vector("mcmkl.box");
   part.dual = tensors.matrix("mcmkl.dual");
