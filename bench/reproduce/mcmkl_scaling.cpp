@@ -6,7 +6,7 @@
 // examples, classes and kernels grows from the base of 300, 3 and 3; slopes of log-log fits stand beside the
 // paper's Table 1.
 //
-//   bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--seeds N]
+//   bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--axis NAME] [--seeds N]
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -222,16 +222,20 @@ int main(int argc, char** argv) {
   bool quick = false;
   unsigned seeds = 3;
   std::vector<std::string> wanted;
+  std::string only;  // axis
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     if (word == "--quick") {
       quick = true;
     } else if (word == "--algorithm" && k + 1 < argc) {
       wanted.emplace_back(argv[++k]);
+    } else if (word == "--axis" && k + 1 < argc) {
+      only = argv[++k];
     } else if (word == "--seeds" && k + 1 < argc) {
       seeds = static_cast<unsigned>(std::max(1, std::stoi(argv[++k])));
     } else {
-      fmt::print(stderr, "usage: bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--seeds N]\n");
+      fmt::print(stderr,
+                 "usage: bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--axis NAME] [--seeds N]\n");
       return 2;
     }
   }
@@ -245,6 +249,7 @@ int main(int argc, char** argv) {
   for (const Algorithm& algorithm : all_algorithms()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), algorithm.name) == wanted.end()) continue;
     for (std::size_t place = 0; place < axes.size(); ++place) {
+      if (!only.empty() && axes[place].name != only) continue;
       if (!(algorithm.single && place == 2)) study(algorithm, axes[place], place, seeds);
     }
   }

@@ -81,6 +81,8 @@ class KernelBank {
   [[nodiscard]] virtual std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const;
   // Combinations of many kernels cost no more than one kernel (RBF families).
   [[nodiscard]] virtual bool combines_cheaply() const { return false; }
+  // A combined row costs no more than its share of the whole, so whoever needs some rows asks for those.
+  [[nodiscard]] virtual bool combines_by_rows() const { return true; }
 
   // K_p(rows[i], cols[j]) of every kernel: out[(p·rows.size() + i)·cols.size() + j].
   virtual void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const;

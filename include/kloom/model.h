@@ -77,7 +77,8 @@ struct MarginPart {
 
 // What multiclass MKL adds: enough for the referee to recompute primal and dual, and the kernels on classes.
 struct McmklPart {
-  bool squared = false;  // squared hinge instead of hinge
+  enum class Loss { hinge, squared_hinge, logistic };
+  Loss loss = Loss::hinge;
   bool bias = true;
   Vector box;            // N: price C_i of each sample
   Matrix dual;           // N × classes: the dual point that proves the objective

@@ -399,7 +399,7 @@ class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
         folds: int = 3,
         algorithm: Literal["level", "silp", "silp-compact", "qcqp"] = "level",
         class_kernels: Literal["identity", "pairs", "identity+pairs"] = "identity",
-        loss: Literal["hinge", "squared-hinge"] = "hinge",
+        loss: Literal["hinge", "squared-hinge", "logistic"] = "hinge",
         bias: bool = True,
         tol: float = 0.001,
         max_iter: int = 500,

@@ -9,7 +9,9 @@
 //   ‖w_k(α)‖² = Σ_ij K_k(x_i, x_j) Σ_uv α_iu α_jv L_k(u, v)
 //
 // loss(m) = max(0, 1 − m), or its square; then the dual loses Σ_i α̂_iy_i²/(4C_i) (Theorem 1 with ℓ* of the
-// square) and has no upper bound. Any β on the simplex and any α̂ in the polytope give dual ≤ optimum ≤ primal.
+// square) and has no upper bound. With log(1 + exp(−m)) the sum of α̂_iy_i gives way to Σ_i C_i H(α̂_iy_i/C_i),
+// H(p) = −p log p − (1 − p) log(1 − p). Any β on the simplex and any α̂ in the polytope give dual ≤ optimum ≤
+// primal.
 #include "certify/mcmkl.h"
 
 #include <fmt/format.h>
@@ -109,6 +111,22 @@ Matrix squared_norms(const KernelBank& bank, const Problem& p, const Matrix& alp
   return norms;
 }
 
+double loss_of(McmklPart::Loss loss, double margin) {
+  // exp does not overflow for margins that any finite kernel gives; where it would, the loss is −margin.
+  if (loss == McmklPart::Loss::logistic) return margin < -700.0 ? -margin : std::log1p(std::exp(-margin));
+  const double violation = std::max(0.0, 1.0 - margin);
+  return loss == McmklPart::Loss::hinge ? violation : violation * violation;
+}
+
+// −ℓ*(−a) for a sample of price C.
+double dual_part(McmklPart::Loss loss, double price, double a) {
+  if (loss == McmklPart::Loss::hinge || price == 0.0) return a;
+  if (loss == McmklPart::Loss::squared_hinge) return a - a * a / (4.0 * price);
+  const double share = std::clamp(a / price, 0.0, 1.0);
+  if (share == 0.0 || share == 1.0) return 0.0;
+  return -price * (share * std::log(share) + (1.0 - share) * std::log1p(-share));
+}
+
 double loss(const Problem& p, const McmklPart& part, const Matrix& scores) {
   double sum = 0.0;
   for (Index i = 0; i < scores.rows(); ++i) {
@@ -117,8 +135,7 @@ double loss(const Problem& p, const McmklPart& part, const Matrix& scores) {
     for (Index u = 0; u < p.classes; ++u) {
       if (u != y) highest = std::max(highest, scores(i, u) + p.b[at(u)]);
     }
-    const double violation = std::max(0.0, 1.0 - (scores(i, y) + p.b[at(y)] - highest));
-    sum += part.box[at(i)] * (part.squared ? violation * violation : violation);
+    sum += part.box[at(i)] * loss_of(part.loss, scores(i, y) + p.b[at(y)] - highest);
   }
   return sum;
 }
@@ -138,7 +155,7 @@ double infeasibility(const Problem& p, const McmklPart& part) {
       if (u != p.y[at(i)]) {
         outside = std::max(outside, a);
       } else {
-        const bool bounded = !part.squared || part.box[at(i)] == 0.0;
+        const bool bounded = part.loss != McmklPart::Loss::squared_hinge || part.box[at(i)] == 0.0;
         outside = std::max({outside, -a, bounded ? a - part.box[at(i)] : 0.0});
       }
     }
@@ -170,9 +187,7 @@ Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const 
   const Matrix dual_norms = squared_norms(bank, p, part.dual, nullptr);
   double dual = -0.5 * *std::ranges::max_element(dual_norms.values());
   for (Index i = 0; i < bank.rows(); ++i) {
-    const double own = part.dual(i, p.y[at(i)]);
-    dual += own;
-    if (part.squared && part.box[at(i)] > 0.0) dual -= own * own / (4.0 * part.box[at(i)]);
+    dual += dual_part(part.loss, part.box[at(i)], part.dual(i, p.y[at(i)]));
   }
   const double gap = (primal - dual) / std::max(std::abs(primal), 1e-300);
   const double infeasible = infeasibility(p, part);

@@ -124,10 +124,10 @@ Index KernelBank::block_rows(Index kernels) const {
 Matrix KernelBank::diagonal() const {
   require_symmetric(*this, "diagonal");
   Matrix result(rows(), kernels());
-  Vector row(static_cast<std::size_t>(cols() * kernels()));
+  Vector values(static_cast<std::size_t>(kernels()));
   for (Index i = 0; i < rows(); ++i) {
-    panels({0, kernels()}, {i, i + 1}, row.data());
-    for (Index p = 0; p < kernels(); ++p) result(i, p) = row[static_cast<std::size_t>(p * cols() + i)];
+    entries({&i, 1}, {&i, 1}, values.data());
+    for (Index p = 0; p < kernels(); ++p) result(i, p) = values[static_cast<std::size_t>(p)];
   }
   return result;
 }

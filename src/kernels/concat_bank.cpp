@@ -174,6 +174,10 @@ Matrix ConcatBank::gram() const {
   return result;
 }
 
+bool ConcatBank::combines_by_rows() const {
+  return std::ranges::all_of(parts_, [](const BankPart& part) { return part.bank->combines_by_rows(); });
+}
+
 bool ConcatBank::combines_cheaply() const {
   return std::ranges::all_of(parts_, [](const BankPart& part) { return part.bank->combines_cheaply(); });
 }

@@ -33,6 +33,7 @@ class ConcatBank final : public KernelBank {
   [[nodiscard]] Matrix gram() const override;
   [[nodiscard]] std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const override;
   [[nodiscard]] bool combines_cheaply() const override;
+  [[nodiscard]] bool combines_by_rows() const override;
   void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const override;
   [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                     ConstMatrixView c) const override;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -69,28 +70,46 @@ KLOOM_CLONES void add_rows(const std::array<const double*, 4>& rows, const std::
 
 }  // namespace
 
-void DenseBank::add_combination(std::span<const double> w, MatrixView out) const {
-  if (store_.f64 == nullptr) return KernelBank::add_combination(w, out);
-  std::vector<Index> used;  // kernels with a weight
+std::vector<Index> DenseBank::used(std::span<const double> w) const {
+  std::vector<Index> result;
   for (Index p = 0; p < kernels(); ++p) {
     if (w[static_cast<std::size_t>(p)] == 0.0) continue;
     verify({p, p + 1});
-    used.push_back(p);
+    result.push_back(p);
   }
+  return result;
+}
+
+void DenseBank::add_combined_row(std::span<const double> w, const std::vector<Index>& used, Index i,
+                                 std::span<double> out) const {
   const Index size = rows() * cols();
-#pragma omp parallel for schedule(static)
-  for (Index i = 0; i < rows(); ++i) {
-    for (std::size_t k = 0; k < used.size(); k += 4) {
-      std::array<const double*, 4> in{};
-      std::array<double, 4> weights{};
-      for (std::size_t l = 0; l < 4; ++l) {
-        const Index p = used[std::min(k + l, used.size() - 1)];
-        in[l] = store_.f64 + p * size + i * cols();
-        weights[l] = k + l < used.size() ? w[static_cast<std::size_t>(p)] : 0.0;
-      }
-      add_rows(in, weights, cols(), out.column(i).data());
+  for (std::size_t k = 0; k < used.size(); k += 4) {
+    std::array<const double*, 4> in{};
+    std::array<double, 4> weights{};
+    for (std::size_t l = 0; l < 4; ++l) {
+      const Index p = used[std::min(k + l, used.size() - 1)];
+      in[l] = store_.f64 + p * size + i * cols();
+      weights[l] = k + l < used.size() ? w[static_cast<std::size_t>(p)] : 0.0;
     }
+    add_rows(in, weights, cols(), out.data());
   }
+}
+
+void DenseBank::combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const {
+  if (store_.f64 == nullptr) return KernelBank::combine_rows(w, rows, out);
+  const std::vector<Index> kernels = used(w);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto row = out.column(static_cast<Index>(k));
+    std::ranges::fill(row, 0.0);
+    add_combined_row(w, kernels, rows[k], row);
+  }
+}
+
+void DenseBank::add_combination(std::span<const double> w, MatrixView out) const {
+  if (store_.f64 == nullptr) return KernelBank::add_combination(w, out);
+  const std::vector<Index> kernels = used(w);
+#pragma omp parallel for schedule(static)
+  for (Index i = 0; i < rows(); ++i) add_combined_row(w, kernels, i, out.column(i));
 }
 
 namespace {
@@ -135,6 +154,38 @@ KLOOM_CLONES void symmetric_product(const float* k, Index n, const double* v, do
   add_symmetric(k, n, v, y);
 }
 
+// sums[4·row + k] = the row times column k, for two rows and four columns of v, n apart.
+template <typename Real>
+[[gnu::always_inline]] inline void dot_two_by_four(const Real* a, const Real* b, Index n, const double* v,
+                                                   double* sums) {
+  const double* v1 = v + n;
+  const double* v2 = v1 + n;
+  const double* v3 = v2 + n;
+  double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0, b0 = 0.0, b1 = 0.0, b2 = 0.0, b3 = 0.0;
+#pragma omp simd reduction(+ : a0, a1, a2, a3, b0, b1, b2, b3)
+  for (Index j = 0; j < n; ++j) {
+    const double x = a[j], y = b[j];
+    a0 += x * v[j];
+    a1 += x * v1[j];
+    a2 += x * v2[j];
+    a3 += x * v3[j];
+    b0 += y * v[j];
+    b1 += y * v1[j];
+    b2 += y * v2[j];
+    b3 += y * v3[j];
+  }
+  sums[0] = a0, sums[1] = a1, sums[2] = a2, sums[3] = a3;
+  sums[4] = b0, sums[5] = b1, sums[6] = b2, sums[7] = b3;
+}
+KLOOM_CLONES void two_rows_by_four(const double* a, const double* b, Index n, const double* v, double* sums) {
+  dot_two_by_four(a, b, n, v, sums);
+}
+KLOOM_CLONES void two_rows_by_four(const float* a, const float* b, Index n, const double* v, double* sums) {
+  dot_two_by_four(a, b, n, v, sums);
+}
+
+constexpr Index kFewColumns = 8;
+
 bool all_zero(std::span<const double> v) {
   return std::ranges::all_of(v, [](double value) { return value == 0.0; });
 }
@@ -172,6 +223,11 @@ Matrix DenseBank::apply(ConstMatrixView v) const {
     symmetric_products([&](Index) { return v.column(0); }, result.data());
     return result;
   }
+  if (v.cols > 1 && v.cols <= kFewColumns) {
+    std::vector<Index> all(static_cast<std::size_t>(rows()));
+    std::iota(all.begin(), all.end(), Index{0});
+    return row_products(all, v);
+  }
   if (store_.f64 == nullptr) return KernelBank::apply(v);
   if (v.cols == 1) {
     algebra::gemv(Op::transpose, 1.0, stack(), v.column(0), 0.0, result.column(0));
@@ -179,6 +235,76 @@ Matrix DenseBank::apply(ConstMatrixView v) const {
     algebra::gemm(Op::transpose, Op::none, 1.0, stack(), v, 0.0, result.view());
   }
   return result;
+}
+
+// The chosen entries of one kernel after the other, gathered and multiplied.
+Matrix DenseBank::gathered_products(std::span<const Index> rows, std::span<const Index> cols,
+                                    ConstMatrixView c) const {
+  const auto n = static_cast<Index>(rows.size());
+  Matrix result(n * kernels(), c.cols);
+#pragma omp parallel
+  {
+    Matrix chosen(static_cast<Index>(cols.size()), n);
+#pragma omp for schedule(static)
+    for (Index p = 0; p < kernels(); ++p) {
+      double* to = chosen.data();
+      for (const Index i : rows) {
+        const Index start = (p * this->rows() + i) * this->cols();
+        for (const Index j : cols) {
+          *to++ = store_.f64 != nullptr ? store_.f64[start + j] : static_cast<double>(store_.f32[start + j]);
+        }
+      }
+      algebra::gemm(Op::transpose, Op::none, 1.0, chosen.view(), c, 0.0,
+                    {result.data() + p * n, n, c.cols, result.rows()});
+    }
+  }
+  return result;
+}
+
+// Whole rows times V. BLAS would first copy the matrix into blocks, which costs more than few columns do.
+Matrix DenseBank::row_products(std::span<const Index> rows, ConstMatrixView v) const {
+  const auto n = static_cast<Index>(rows.size());
+  const Index pairs = (n + 1) / 2;
+  Matrix result(n * kernels(), v.cols);
+  // Groups of four columns; the last is filled up with columns of 0.
+  const Index groups = (v.cols + 3) / 4;
+  Matrix wide(cols(), 4 * groups);
+  for (Index k = 0; k < v.cols; ++k) std::ranges::copy(v.column(k), wide.column(k).begin());
+#pragma omp parallel for schedule(static)
+  for (Index part = 0; part < kernels() * pairs; ++part) {
+    const Index p = part / pairs;
+    const Index first = 2 * (part % pairs);
+    const Index second = std::min(first + 1, n - 1);
+    const Index start = p * this->rows() * cols();
+    const Index a = start + rows[static_cast<std::size_t>(first)] * cols();
+    const Index b = start + rows[static_cast<std::size_t>(second)] * cols();
+    for (Index g = 0; g < groups; ++g) {
+      std::array<double, 8> sums{};
+      if (store_.f64 != nullptr) {
+        two_rows_by_four(store_.f64 + a, store_.f64 + b, cols(), wide.column(4 * g).data(), sums.data());
+      } else {
+        two_rows_by_four(store_.f32 + a, store_.f32 + b, cols(), wide.column(4 * g).data(), sums.data());
+      }
+      for (Index k = 4 * g; k < std::min(v.cols, 4 * g + 4); ++k) {
+        result(p * n + second, k) = sums[static_cast<std::size_t>(4 + k - 4 * g)];
+        result(p * n + first, k) = sums[static_cast<std::size_t>(k - 4 * g)];
+      }
+    }
+  }
+  return result;
+}
+
+Matrix DenseBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                               ConstMatrixView c) const {
+  verify({0, kernels()});
+  const auto chosen = static_cast<Index>(cols.size());
+  // Few columns, and enough entries of each row wanted: reading all of them in order is faster than picking.
+  if (c.cols > kFewColumns || 8 * chosen < this->cols()) return gathered_products(rows, cols, c);
+  Matrix whole(this->cols(), c.cols);
+  for (Index k = 0; k < c.cols; ++k) {
+    for (Index j = 0; j < chosen; ++j) whole(cols[static_cast<std::size_t>(j)], k) += c(j, k);
+  }
+  return row_products(rows, whole.view());
 }
 
 Matrix DenseBank::apply_adjoint(ConstMatrixView g) const {

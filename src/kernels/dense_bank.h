@@ -31,7 +31,10 @@ class DenseBank final : public KernelBank {
   [[nodiscard]] std::size_t bytes() const override { return store_.bytes; }
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
+  void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const override;
   void add_combination(std::span<const double> w, MatrixView out) const override;
+  [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                    ConstMatrixView c) const override;
   [[nodiscard]] Matrix apply(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_each(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
@@ -39,6 +42,14 @@ class DenseBank final : public KernelBank {
 
  private:
   void verify(Range kernels) const;
+  // Kernels with a weight.
+  [[nodiscard]] std::vector<Index> used(std::span<const double> w) const;
+  // out += Σ_p w_p K_p(i, ·) over the kernels `used`; float64 only.
+  void add_combined_row(std::span<const double> w, const std::vector<Index>& used, Index i,
+                        std::span<double> out) const;
+  [[nodiscard]] Matrix gathered_products(std::span<const Index> rows, std::span<const Index> cols,
+                                         ConstMatrixView c) const;
+  [[nodiscard]] Matrix row_products(std::span<const Index> rows, ConstMatrixView v) const;
   template <typename VectorOf>
   void symmetric_products(VectorOf vector, double* out) const;
   // All kernels as one cols × (rows·P) matrix: the passes over the bank are single BLAS calls on it.

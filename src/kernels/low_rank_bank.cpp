@@ -113,6 +113,29 @@ Matrix LowRankBank::apply(ConstMatrixView v) const {
   return result;
 }
 
+Matrix LowRankBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                 ConstMatrixView c) const {
+  const auto n = static_cast<Index>(rows.size());
+  Matrix result(n * kernels(), c.cols);
+#pragma omp parallel for schedule(static, 1)
+  for (Index p = 0; p < kernels(); ++p) {
+    const ConstMatrixView l = factor(p);
+    if (l.cols == 0) continue;
+    const auto chosen = [&l](std::span<const Index> samples) {
+      Matrix part(static_cast<Index>(samples.size()), l.cols);
+      for (Index k = 0; k < l.cols; ++k) {
+        for (Index i = 0; i < part.rows(); ++i) part(i, k) = l(samples[static_cast<std::size_t>(i)], k);
+      }
+      return part;
+    };
+    Matrix projected(l.cols, c.cols);
+    multiply(Op::transpose, chosen(cols).view(), c, 0.0, projected.view());
+    multiply(Op::none, chosen(rows).view(), projected.view(), 0.0,
+             {result.data() + p * n, n, c.cols, result.rows()});
+  }
+  return result;
+}
+
 // The same; each thread has a sum of its own over every T-th kernel, so that T threads give the same bits every
 // time.
 Matrix LowRankBank::apply_adjoint(ConstMatrixView g) const {

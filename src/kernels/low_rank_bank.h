@@ -31,6 +31,10 @@ class LowRankBank final : public KernelBank {
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
   void add_combination(std::span<const double> w, MatrixView out) const override;
+  // The whole is one product of matrices, a row a pass over the factors.
+  [[nodiscard]] bool combines_by_rows() const override { return false; }
+  [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                    ConstMatrixView c) const override;
   [[nodiscard]] Matrix apply(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;

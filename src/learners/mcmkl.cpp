@@ -57,7 +57,9 @@ McmklTask task_of(const Targets& targets, const McmklOptions& options, double pr
   task.box = targets.weights.empty() ? Vector(targets.codes.size(), 1.0) : targets.weights;
   algebra::scale(price, task.box);
   task.class_kernels = class_kernels(options.class_kernels, task.classes);
-  task.squared = options.loss == "squared-hinge";
+  task.loss = options.loss == "squared-hinge" ? solvers::MarginLoss::squared_hinge
+              : options.loss == "logistic"    ? solvers::MarginLoss::logistic
+                                              : solvers::MarginLoss::hinge;
   task.bias = options.bias;
   return task;
 }
@@ -171,7 +173,9 @@ void fill_model(Model& model, const KernelBank& bank, const Targets& targets, co
   }
   model.mcmkl = McmklPart{};
   McmklPart& part = *model.mcmkl;
-  part.squared = task.squared;
+  part.loss = task.loss == solvers::MarginLoss::squared_hinge ? McmklPart::Loss::squared_hinge
+              : task.loss == solvers::MarginLoss::logistic    ? McmklPart::Loss::logistic
+                                                              : McmklPart::Loss::hinge;
   part.bias = task.bias;
   part.box = task.box;
   part.dual = solution.dual_alpha;
@@ -289,8 +293,12 @@ const OptionTable<McmklOptions>& mcmkl_option_table() {
        {},
        {"identity", "pairs", "identity+pairs"},
        "pairs: also learn how similar the classes are, from kernels on every pair of them"},
-      {"loss", &O::loss, {}, {"hinge", "squared-hinge"}, "squared-hinge: C times the square of a violation"},
-      {"bias", &O::bias, {}, {}, "an offset for every class"},
+      {"loss",
+       &O::loss,
+       {},
+       {"hinge", "squared-hinge", "logistic"},
+       "squared-hinge: C times the square of a violation; logistic: C times log(1 + exp(-margin))"},
+      {"bias", &O::bias, {}, {}, "learn an offset for every class"},
       {"tolerance", &O::tolerance, kPositive, {}, "stop at this relative duality gap"},
       {"iterations", &O::iterations, kAtLeastOne, {}, "at most this many updates of the kernel weights"},
   };

@@ -19,7 +19,7 @@ struct McmklOptions {
   Index folds = 3;                         // of that cross-validation
   std::string algorithm = "level";         // or "silp", "silp-compact", "qcqp"
   std::string class_kernels = "identity";  // or "pairs", "identity+pairs"
-  std::string loss = "hinge";              // or "squared-hinge"
+  std::string loss = "hinge";              // or "squared-hinge", "logistic"
   bool bias = true;
   double tolerance = 1e-3;  // relative duality gap
   Index iterations = 500;   // m-SVMs, at most

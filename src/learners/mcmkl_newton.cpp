@@ -2,6 +2,7 @@
 #include "learners/mcmkl_newton.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "algebra/blas.h"
 #include "solvers/svm.h"
@@ -29,7 +30,8 @@ std::vector<Direction> free_directions(const McmklTask& task, const Matrix& alph
   for (Index i = 0; i < alpha.rows(); ++i) {
     const Index y = task.labels[at(i)];
     // The own class is free below its bound; where it is not, one of the others takes its place.
-    Index reference = alpha(i, y) > 0.0 && (task.squared || alpha(i, y) < task.box[at(i)]) ? y : -1;
+    const double largest = solvers::largest_coefficient(task.loss, task.box[at(i)]);
+    Index reference = alpha(i, y) > 0.0 && alpha(i, y) < largest ? y : -1;
     for (Index u = 0; u < task.classes; ++u) {
       if (u == y || !(alpha(i, u) < 0.0)) continue;
       if (reference < 0) {
@@ -42,52 +44,71 @@ std::vector<Direction> free_directions(const McmklTask& task, const Matrix& alph
   return directions;
 }
 
-// Cholesky of the joint kernel along the directions; empty if that is not positive.
-Matrix factor_of(const McmklTask& task, ConstMatrixView combined, const std::vector<Direction>& directions) {
+// Cholesky of the joint kernel along the directions, and the scales that made its diagonal 1 before: the
+// logistic loss adds curvatures of very different sizes. Empty if that is not positive.
+struct Factor {
+  Matrix lower;
+  Vector scales;
+};
+
+Factor factor_of(const NewtonPoint& point, const std::vector<Direction>& directions) {
+  const McmklTask& task = point.task;
   const Matrix& l = task.class_kernels.front();
   const auto f = static_cast<Index>(directions.size());
-  Matrix factor(f, f);
-  double trace = 0.0;
+  Factor factor{Matrix(f, f), Vector(at(f))};
   for (Index c = 0; c < f; ++c) {
     const Direction& b = directions[at(c)];
+    const double* row = point.combined.row(b.sample);
     for (Index r = c; r < f; ++r) {
       const Direction& a = directions[at(r)];
       const double weight = l(a.up, b.up) - l(a.up, b.down) - l(a.down, b.up) + l(a.down, b.down);
-      factor(r, c) = weight * combined(a.sample, b.sample);
-      const bool ridge = task.squared && a.sample == b.sample && a.down == task.labels[at(a.sample)];
-      if (ridge) factor(r, c) += 0.5 / task.box[at(a.sample)];
+      double& entry = factor.lower(r, c);
+      entry = weight * row[a.sample];
+      const Index y = task.labels[at(a.sample)];
+      if (a.sample == b.sample && a.down == y) {
+        entry += solvers::worth_curvature(task.loss, task.box[at(a.sample)], point.alpha(a.sample, y));
+      }
     }
-    trace += factor(c, c);
+    factor.scales[at(c)] = 1.0 / std::sqrt(std::max(factor.lower(c, c), 1e-300));
   }
-  for (Index c = 0; c < f; ++c) factor(c, c) += 1e-10 * trace / static_cast<double>(f) + 1e-300;
-  if (algebra::cholesky(factor.view()) != 0) return {};
+  for (Index c = 0; c < f; ++c) {
+    for (Index r = c; r < f; ++r) factor.lower(r, c) *= factor.scales[at(r)] * factor.scales[at(c)];
+    factor.lower(c, c) += 1e-10;
+  }
+  if (algebra::cholesky(factor.lower.view()) != 0) return {};
   return factor;
 }
 
 // L⁻¹ [V E]: outputs of every kernel along the directions, then the class sums that must not change.
-Matrix sides_of(const NewtonPoint& point, const Matrix& factor, const std::vector<Direction>& directions) {
-  const KernelBank& bank = point.bank;
+Matrix sides_of(const NewtonPoint& point, const Factor& factor, const std::vector<Direction>& directions) {
   const McmklTask& task = point.task;
+  const SupportOutputs& outputs = point.outputs;
+  const auto kernels = static_cast<Index>(point.beta.size());
+  const auto n = static_cast<Index>(outputs.samples.size());
   const Matrix& l = task.class_kernels.front();
   const auto f = static_cast<Index>(directions.size());
   const Index sums = task.bias ? task.classes - 1 : 0;
-  Matrix sides(f, bank.kernels() + sums);
-  Matrix scores(bank.rows(), task.classes);
-  for (Index p = 0; p < bank.kernels(); ++p) {
-    const ConstMatrixView own{point.outputs.data() + p * bank.rows(), bank.rows(), task.classes,
-                              point.outputs.rows()};
+  std::vector<Index> place(at(point.alpha.rows()));
+  for (Index k = 0; k < n; ++k) place[at(outputs.samples[at(k)])] = k;
+  Matrix sides(f, kernels + sums);
+  Matrix scores(n, task.classes);
+  for (Index p = 0; p < kernels; ++p) {
+    const ConstMatrixView own{outputs.values.data() + p * n, n, task.classes, outputs.values.rows()};
     algebra::gemm(Op::none, Op::none, 1.0, own, l.view(), 0.0, scores.view());
     for (Index r = 0; r < f; ++r) {
       const Direction& a = directions[at(r)];
-      sides(r, p) = scores(a.sample, a.up) - scores(a.sample, a.down);
+      sides(r, p) = scores(place[at(a.sample)], a.up) - scores(place[at(a.sample)], a.down);
     }
   }
   for (Index r = 0; r < f; ++r) {
     const Direction& a = directions[at(r)];
-    if (a.up < sums) sides(r, bank.kernels() + a.up) = 1.0;
-    if (a.down < sums) sides(r, bank.kernels() + a.down) = -1.0;
+    if (a.up < sums) sides(r, kernels + a.up) = 1.0;
+    if (a.down < sums) sides(r, kernels + a.down) = -1.0;
   }
-  algebra::lower_solve(factor.view(), sides.view());
+  for (Index c = 0; c < sides.cols(); ++c) {
+    for (Index r = 0; r < f; ++r) sides(r, c) *= factor.scales[at(r)];
+  }
+  algebra::lower_solve(factor.lower.view(), sides.view());
   return sides;
 }
 
@@ -117,11 +138,11 @@ Matrix hessian_of(const Matrix& sides, Index kernels) {
 Vector newton_point(const NewtonPoint& point) {
   const std::vector<Direction> directions = free_directions(point.task, point.alpha);
   if (directions.empty() || static_cast<Index>(directions.size()) > kMostDirections) return {};
-  const Matrix factor = factor_of(point.task, point.combined, directions);
-  if (factor.empty()) return {};
-  Matrix hessian = hessian_of(sides_of(point, factor, directions), point.bank.kernels());
+  const Factor factor = factor_of(point, directions);
+  if (factor.lower.empty()) return {};
+  const auto p = static_cast<Index>(point.beta.size());
+  Matrix hessian = hessian_of(sides_of(point, factor, directions), p);
   if (hessian.empty()) return {};
-  const Index p = point.bank.kernels();
   const Matrix& q = point.q;
   double size = 0.0;
   for (Index k = 0; k < p; ++k) size = std::max(size, hessian(k, k));

@@ -10,16 +10,16 @@
 #include <span>
 
 #include "learners/mcmkl_solver.h"
+#include "solvers/svm.h"
 
 namespace kloom::learners {
 
 // What is known at one β.
 struct NewtonPoint {
-  const KernelBank& bank;
   const McmklTask& task;
-  ConstMatrixView combined;  // Σ_p β_p K_p
-  const Matrix& alpha;       // of the m-SVM
-  const Matrix& outputs;     // K_p α of every kernel, as the bank's `apply` gives it
+  solvers::KernelRows& combined;  // Σ_p β_p K_p
+  const Matrix& alpha;            // of the m-SVM
+  const SupportOutputs& outputs;
   const Matrix& q;
   std::span<const double> beta;
 };

@@ -66,6 +66,8 @@ class InteriorPoint {
 
  private:
   [[nodiscard]] Index variables() const { return static_cast<Index>(owner_.size()); }
+  [[nodiscard]] bool boxed() const { return task_.loss == solvers::MarginLoss::hinge; }
+  [[nodiscard]] Vector sums_of(const Vector& x) const;
   [[nodiscard]] Matrix alpha_of(const Vector& x) const;
   [[nodiscard]] Vector compact(ConstMatrixView f) const;
   void start();
@@ -132,6 +134,13 @@ Matrix InteriorPoint::alpha_of(const Vector& x) const {
   return alpha;
 }
 
+// Σ_u x_iu = α_iy of every sample.
+Vector InteriorPoint::sums_of(const Vector& x) const {
+  Vector sums(task_.box.size());
+  for (std::size_t k = 0; k < x.size(); ++k) sums[at(owner_[k])] += x[k];
+  return sums;
+}
+
 // F in N × M to differences F_iy − F_iu.
 Vector InteriorPoint::compact(ConstMatrixView f) const {
   Vector result(owner_.size());
@@ -155,7 +164,7 @@ void InteriorPoint::start() {
   }
   now_.z = Vector(owner_.size(), 1.0);
   now_.beta = Vector(at(products), 1.0 / static_cast<double>(products));
-  if (!task_.squared) {
+  if (boxed()) {
     now_.s = bounds_;
     now_.nu = Vector(task_.box.size(), 1.0);
     for (std::size_t k = 0; k < owner_.size(); ++k) now_.s[at(owner_[k])] -= now_.x[k];
@@ -185,13 +194,13 @@ void InteriorPoint::evaluate() {
 }
 
 void InteriorPoint::residuals() {
-  rd_ = Vector(owner_.size(), -1.0);
-  algebra::gemv(Op::none, 1.0, v_.view(), now_.beta, 1.0, rd_);
-  Vector sums(task_.box.size());
-  for (std::size_t k = 0; k < owner_.size(); ++k) sums[at(owner_[k])] += now_.x[k];
+  rd_ = Vector(owner_.size());
+  algebra::gemv(Op::none, 1.0, v_.view(), now_.beta, 0.0, rd_);
+  const Vector sums = sums_of(now_.x);
   for (std::size_t k = 0; k < owner_.size(); ++k) {
     const std::size_t i = at(owner_[k]);
-    rd_[k] += (task_.squared ? sums[i] / (2.0 * task_.box[i]) : now_.nu[i]) - now_.z[k];
+    rd_[k] +=
+        (boxed() ? now_.nu[i] : 0.0) - solvers::worth_slope(task_.loss, task_.box[i], sums[i]) - now_.z[k];
     for (Index u = 0; u < equalities_; ++u) rd_[k] += class_sign(static_cast<Index>(k), u) * now_.b[at(u)];
   }
   rg_ = 1.0 - std::accumulate(now_.beta.begin(), now_.beta.end(), 0.0);
@@ -238,9 +247,11 @@ void InteriorPoint::fill_hessian() {
 
 bool InteriorPoint::factorise() {
   fill_hessian();
+  const Vector sums = sums_of(now_.x);
   for (Index c = 0; c < variables(); ++c) {
     const std::size_t i = at(owner_[at(c)]);
-    const double block = task_.squared ? 0.5 / task_.box[i] : now_.nu[i] / now_.s[i];
+    const double block =
+        boxed() ? now_.nu[i] / now_.s[i] : solvers::worth_curvature(task_.loss, task_.box[i], sums[i]);
     for (Index r = c; r < variables() && owner_[at(r)] == owner_[at(c)]; ++r) factor_(r, c) += block;
     factor_(c, c) += now_.z[at(c)] / now_.x[at(c)];
     factor_(c, c) *= 1.0 + 1e-14;  // a pivot of rounding errors must not be negative
@@ -287,7 +298,7 @@ State InteriorPoint::direction(double target, const State* predictor) const {
   for (std::size_t k = 0; k < owner_.size(); ++k) {
     const std::size_t i = at(owner_[k]);
     double value = want_x[k] / now_.x[k] - rd_[k];
-    if (!task_.squared) value -= (want_s[i] + now_.nu[i] * rs_[i]) / now_.s[i];
+    if (boxed()) value -= (want_s[i] + now_.nu[i] * rs_[i]) / now_.s[i];
     right(static_cast<Index>(k), 0) = value;
   }
   const Index products = v_.cols();
@@ -314,7 +325,7 @@ State InteriorPoint::direction(double target, const State* predictor) const {
   d.s = Vector(now_.s.size());
   d.nu = d.s;
   for (std::size_t i = 0; i < d.s.size(); ++i) d.s[i] = -rs_[i];
-  if (!task_.squared) {
+  if (boxed()) {
     for (std::size_t k = 0; k < owner_.size(); ++k) d.s[at(owner_[k])] -= d.x[k];
   }
   for (std::size_t i = 0; i < d.s.size(); ++i) d.nu[i] = (want_s[i] - now_.nu[i] * d.s[i]) / now_.s[i];
@@ -334,6 +345,14 @@ double InteriorPoint::step_length(const State& d) const {
   limit(now_.beta, d.beta);
   limit(now_.s, d.s);
   limit(now_.nu, d.nu);
+  if (task_.loss == solvers::MarginLoss::logistic) {
+    // The worth ends at C_i by itself.
+    const Vector sums = sums_of(now_.x);
+    const Vector changes = sums_of(d.x);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (changes[i] > 0.0) step = std::min(step, (task_.box[i] - sums[i]) / changes[i]);
+    }
+  }
   return step;
 }
 
@@ -380,7 +399,7 @@ McmklSolution InteriorPoint::current() const {
   Matrix scores(bank_.rows(), task_.classes);
   for (std::size_t k = 0; k < owner_.size(); ++k) scores(owner_[k], other_[k]) = -differences[k];
   solution.primal = 0.5 * algebra::dot(solution.beta.values(), q_) + total_loss(task_, scores, solution.bias);
-  solution.dual = linear_part(task_, solution.alpha) - 0.5 * *std::ranges::max_element(q_);
+  solution.dual = worth_part(task_, solution.alpha) - 0.5 * *std::ranges::max_element(q_);
   return solution;
 }
 

@@ -2,7 +2,7 @@
 //
 // Multiclass MKL as the quadratically constrained programme that it is, by a primal–dual interior-point method:
 //
-//   minimise  γ − Σ x + Σ_i (Σ_u x_iu)²/(4C_i) [squared hinge]
+//   minimise  γ − Σ_i worth(Σ_u x_iu)
 //   subject   ½ q_k(x) ≤ γ,  x ≥ 0,  Σ_u x_iu ≤ C_i [hinge],  class sums 0
 //
 // in the variables x = α̃ of [ZienOng2007] (7), N·(M−1) of them: α_iu = −x_iu, α_iy_i = Σ_u x_iu. Every step

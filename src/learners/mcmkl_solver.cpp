@@ -12,6 +12,7 @@
 #include "kloom/machine.h"
 #include "learners/mcmkl_newton.h"
 #include "learners/mcmkl_qcqp.h"
+#include "solvers/kept_rows.h"
 #include "solvers/msvm.h"
 #include "solvers/simplex_cuts.h"
 
@@ -36,14 +37,38 @@ bool is_identity(const Matrix& m) {
   return true;
 }
 
+std::vector<Index> support_of(const Matrix& alpha) {
+  std::vector<Index> support;
+  for (Index i = 0; i < alpha.rows(); ++i) {
+    bool used = false;
+    for (Index u = 0; u < alpha.cols() && !used; ++u) used = alpha(i, u) != 0.0;
+    if (used) support.push_back(i);
+  }
+  return support;
+}
+
+SupportOutputs outputs_of(const KernelBank& bank, const Matrix& alpha, std::vector<Index> support) {
+  SupportOutputs outputs;
+  outputs.samples = std::move(support);
+  outputs.alpha = Matrix(static_cast<Index>(outputs.samples.size()), alpha.cols());
+  for (Index u = 0; u < alpha.cols(); ++u) {
+    for (Index k = 0; k < outputs.alpha.rows(); ++k) outputs.alpha(k, u) = alpha(outputs.samples[at(k)], u);
+  }
+  outputs.values = bank.apply_chosen(outputs.samples, outputs.samples, outputs.alpha.view());
+  return outputs;
+}
+
 // q_k(α) from K_p α of every kernel.
-Matrix forms_of(const KernelBank& bank, const McmklTask& task, const Matrix& alpha, const Matrix& applied) {
+Matrix forms_of(const McmklTask& task, const SupportOutputs& outputs, Index kernels) {
   const auto kinds = static_cast<Index>(task.class_kernels.size());
-  Matrix q(kinds, bank.kernels());
+  const auto n = static_cast<Index>(outputs.samples.size());
+  Matrix q(kinds, kernels);
   Matrix between(task.classes, task.classes);  // αᵀ K_p α
-  for (Index p = 0; p < bank.kernels(); ++p) {
-    const ConstMatrixView own{applied.data() + p * bank.rows(), bank.rows(), task.classes, applied.rows()};
-    algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, alpha.view(), own, 0.0, between.view());
+  if (n == 0) return q;
+  for (Index p = 0; p < kernels; ++p) {
+    const ConstMatrixView own{outputs.values.data() + p * n, n, task.classes, outputs.values.rows()};
+    algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, outputs.alpha.view(), own, 0.0,
+                  between.view());
     for (Index j = 0; j < kinds; ++j) {
       q(j, p) = std::max(0.0, algebra::dot(between.values(), task.class_kernels[at(j)].values()));
     }
@@ -56,8 +81,7 @@ struct Point {
   Matrix beta;
   Matrix alpha;
   Matrix q;
-  Matrix outputs;  // K_p α of every kernel, as the bank's `apply` gives it; where a quadratic model may be made
-                   // of it
+  SupportOutputs outputs;  // where a quadratic model may be made of them
   Vector bias;
   double linear = 0.0;
   double primal = std::numeric_limits<double>::infinity();
@@ -73,9 +97,10 @@ class CuttingPlanes {
 
  private:
   [[nodiscard]] Point evaluate(Matrix beta, const Matrix& warm);
-  [[nodiscard]] std::unique_ptr<solvers::KernelRows> combined_rows(const Matrix& beta);
+  [[nodiscard]] solvers::KernelRows& combined_rows(const Matrix& beta);
   [[nodiscard]] JointKernel joint_kernel(const Matrix& beta);
   [[nodiscard]] Matrix next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower);
+  [[nodiscard]] static Vector norm_step(const Point& best);
   [[nodiscard]] Vector quadratic_step(const Point& best);
   void forget(const Vector& multipliers);
   [[nodiscard]] Matrix mixture(const Vector& multipliers) const;
@@ -92,14 +117,17 @@ class CuttingPlanes {
   std::vector<Matrix> alphas_;                                   // of the cuts
   std::vector<Index> last_use_;                                  // iteration when the cut had a multiplier
   double gap_before_ = std::numeric_limits<double>::infinity();  // when a quadratic model was last tried
+  bool improved_ = false;                                        // by the last point
   Index iteration_ = 0;
   Index moves_ = 0;
   std::vector<Matrix>
       kernels_;  // the combined kernel, or with several class kernels each kernel once it has weight
   std::vector<std::unique_ptr<solvers::KernelRows>> rows_;
-  std::size_t cache_bytes_ = 0;  // > 0: rows of the combined kernel are computed when asked for
-  Matrix diagonals_;             // of all kernels, for that case
-  Matrix combined_at_;           // β of the combined kernel in kernels_
+  bool whole_;                   // the combined kernel is made at once, not row by row
+  solvers::KeptRows kept_;       // its rows
+  std::size_t cache_bytes_ = 0;  // > 0: not all of them may be kept
+  Matrix diagonals_;             // of all kernels, for rows
+  Matrix combined_at_;           // β of the rows that there are
 };
 
 CuttingPlanes::CuttingPlanes(const KernelBank& bank, const McmklTask& task, const McmklSettings& settings,
@@ -108,8 +136,11 @@ CuttingPlanes::CuttingPlanes(const KernelBank& bank, const McmklTask& task, cons
       task_(task),
       settings_(settings),
       meter_(context, "mcmkl"),
-      problem_{task.labels, task.classes, task.box, task.squared, task.bias},
-      cuts_(bank.kernels() * static_cast<Index>(task.class_kernels.size())) {
+      problem_{task.labels, task.classes, task.box, task.loss, task.bias},
+      cuts_(bank.kernels() * static_cast<Index>(task.class_kernels.size())),
+      // With the logistic loss every sample has a coefficient.
+      whole_(task.loss == solvers::MarginLoss::logistic || !bank.combines_by_rows()),
+      kept_(bank.rows()) {
   // The m-SVM's own gap must be a fraction of the gap asked for; far from there less will do.
   finest_ = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
   msvm_.tolerance = std::max(finest_, 1e-2);
@@ -122,18 +153,22 @@ CuttingPlanes::CuttingPlanes(const KernelBank& bank, const McmklTask& task, cons
   if (kinds == 1 && mcmkl_memory(bank.rows(), bank.kernels(), task.classes, 1, true) > left) {
     const std::size_t least = mcmkl_memory(bank.rows(), bank.kernels(), task.classes, 1, false);
     cache_bytes_ = std::max<std::size_t>(1, left - std::min(left, least));
-    diagonals_ = bank.diagonal();
+    whole_ = false;
   }
+  if (kinds == 1 && !whole_) diagonals_ = bank.diagonal();
 }
 
-std::unique_ptr<solvers::KernelRows> CuttingPlanes::combined_rows(const Matrix& beta) {
-  if (cache_bytes_ == 0) {
+solvers::KernelRows& CuttingPlanes::combined_rows(const Matrix& beta) {
+  if (combined_at_ == beta) return rows_.empty() ? kept_ : *rows_.back();
+  combined_at_ = beta;
+  rows_.clear();
+  if (whole_) {
     Matrix& kernel = kernels_.front();
     if (kernel.empty()) kernel = Matrix(bank_.cols(), bank_.rows());
     std::ranges::fill(kernel.values(), 0.0);
     bank_.add_combination(beta.values(), kernel.view());
-    combined_at_ = beta;
-    return std::make_unique<MatrixRows>(kernel.view());
+    rows_.push_back(std::make_unique<MatrixRows>(kernel.view()));
+    return *rows_.back();
   }
   Vector diagonal(at(bank_.rows()));
   algebra::gemv(algebra::Op::none, 1.0, diagonals_.view(), beta.values(), 0.0, diagonal);
@@ -141,16 +176,20 @@ std::unique_ptr<solvers::KernelRows> CuttingPlanes::combined_rows(const Matrix& 
                                                                                             double* out) {
     bank_.combine_rows(weights, {&i, 1}, {out, bank_.cols(), 1, bank_.cols()});
   };
-  return std::make_unique<solvers::CachedRows>(std::move(diagonal), compute, cache_bytes_);
+  if (cache_bytes_ == 0) {
+    kept_.reset(std::move(diagonal), compute);
+    return kept_;
+  }
+  rows_.push_back(std::make_unique<solvers::CachedRows>(std::move(diagonal), compute, cache_bytes_));
+  return *rows_.back();
 }
 
 JointKernel CuttingPlanes::joint_kernel(const Matrix& beta) {
   std::vector<JointTerm> terms;
-  rows_.clear();
   if (task_.class_kernels.size() == 1) {
-    rows_.push_back(combined_rows(beta));
-    terms.push_back({rows_.back().get(), task_.class_kernels.front()});
+    terms.push_back({&combined_rows(beta), task_.class_kernels.front()});
   } else {
+    rows_.clear();
     for (Index p = 0; p < bank_.kernels(); ++p) {
       Matrix mixed(task_.classes, task_.classes);
       bool used = false;
@@ -184,12 +223,12 @@ Point CuttingPlanes::evaluate(Matrix beta, const Matrix& warm) {
   point.alpha = std::move(solution.alpha);
   point.bias = std::move(solution.bias);
   if (cache_bytes_ == 0 && task_.class_kernels.size() == 1 && settings_.algorithm == McmklAlgorithm::level) {
-    point.outputs = bank_.apply(point.alpha.view());
-    point.q = forms_of(bank_, task_, point.alpha, point.outputs);
+    point.outputs = outputs_of(bank_, point.alpha, support_of(point.alpha));
+    point.q = forms_of(task_, point.outputs, bank_.kernels());
   } else {
     point.q = product_forms(bank_, task_, point.alpha);
   }
-  point.linear = linear_part(task_, point.alpha);
+  point.linear = worth_part(task_, point.alpha);
   const double half = 0.5 * algebra::dot(point.beta.values(), point.q.values());
   point.below = point.linear - half;
   point.primal = half + total_loss(task_, solution.scores, point.bias);
@@ -197,34 +236,46 @@ Point CuttingPlanes::evaluate(Matrix beta, const Matrix& warm) {
 }
 
 Vector CuttingPlanes::quadratic_step(const Point& best) {
-  if (best.outputs.empty() || bank_.kernels() == 1) return {};
-  // The kernel in memory is that of the point looked at last, usually the best one.
-  if (!(combined_at_ == best.beta)) {
-    rows_.clear();
-    (void)combined_rows(best.beta);
-  }
-  return newton_point(
-      {bank_, task_, kernels_.front().view(), best.alpha, best.outputs, best.q, best.beta.values()});
+  if (best.outputs.samples.empty() || bank_.kernels() == 1) return {};
+  // The rows in memory are those of the point looked at last, usually the best one.
+  return newton_point({task_, combined_rows(best.beta), best.alpha, best.outputs, best.q, best.beta.values()});
 }
 
-// Level method: the share of the interval between the bounds that the level leaves above the lower one. With
-// one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that keeps halving
-// the gap.
+// β_k ∝ β_k q_k. The weights that suit the norms ‖v_k‖ = β_k √q_k best are proportional to them; this goes
+// twice as far, in logarithms.
+Vector CuttingPlanes::norm_step(const Point& best) {
+  Vector point(best.beta.values().begin(), best.beta.values().end());
+  for (std::size_t k = 0; k < point.size(); ++k) point[k] *= best.q.values()[k];
+  const double sum = std::accumulate(point.begin(), point.end(), 0.0);
+  if (!(sum > 0.0)) return {};
+  algebra::scale(1.0 / sum, point);
+  return point;
+}
+
+// With one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that keeps
+// halving the gap. The model knows nothing of variables that will become free; where few are and the optimum is
+// far, the weights follow the norms, for as long as that improves. Else the level method, which always gets
+// there; kLevel is the share of the interval between the bounds that the level leaves above the lower one.
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
+  constexpr double kFar = 0.3;
   Matrix beta(best.beta.rows(), best.beta.cols());
   if (settings_.algorithm != McmklAlgorithm::level) {
     std::ranges::copy(master.point, beta.values().begin());
     return beta;
   }
   Vector point;
-  if (best.primal - lower <= 0.5 * gap_before_) {
-    gap_before_ = best.primal - lower;
+  const double gap = best.primal - lower;
+  const bool blind = 2 * static_cast<Index>(best.outputs.samples.size()) < bank_.rows();
+  if (blind && improved_ && gap > kFar * std::abs(best.primal)) {
+    point = norm_step(best);
+  } else if (gap <= 0.5 * gap_before_) {
+    gap_before_ = gap;
     point = quadratic_step(best);
   } else {
     gap_before_ = std::numeric_limits<double>::infinity();
   }
-  if (point.empty()) point = cuts_.project(best.beta.values(), lower + kLevel * (best.primal - lower));
+  if (point.empty()) point = cuts_.project(best.beta.values(), lower + kLevel * gap);
   std::ranges::copy(point, beta.values().begin());
   return beta;
 }
@@ -258,7 +309,7 @@ Matrix CuttingPlanes::mixture(const Vector& multipliers) const {
   // Mixtures of points at the bound may pass it by a rounding.
   for (Index i = 0; i < mixed.rows(); ++i) {
     const Index y = task_.labels[at(i)];
-    if (!task_.squared) mixed(i, y) = std::min(mixed(i, y), task_.box[at(i)]);
+    mixed(i, y) = std::min(mixed(i, y), solvers::largest_coefficient(task_.loss, task_.box[at(i)]));
   }
   return mixed;
 }
@@ -270,7 +321,7 @@ void CuttingPlanes::finish(McmklSolution& solution, const Point& best) const {
   solution.primal = best.primal;
   solution.moves = moves_;
   const Matrix q = product_forms(bank_, task_, solution.dual_alpha);
-  solution.dual = linear_part(task_, solution.dual_alpha) - 0.5 * *std::ranges::max_element(q.values());
+  solution.dual = worth_part(task_, solution.dual_alpha) - 0.5 * *std::ranges::max_element(q.values());
 }
 
 McmklSolution CuttingPlanes::solve() {
@@ -292,7 +343,8 @@ McmklSolution CuttingPlanes::solve() {
     last_use_.push_back(iteration_);
     const double inexact = point.primal - point.below;
     const bool settled = point.settled;
-    if (point.primal < best.primal) best = std::move(point);
+    improved_ = point.primal < best.primal;
+    if (improved_) best = std::move(point);
     const solvers::SimplexCuts::Minimum master = cuts_.minimise();
     if (master.value > lower) {
       lower = master.value;
@@ -317,7 +369,10 @@ McmklSolution CuttingPlanes::solve() {
     forget(master.multipliers);
     // An m-SVM that is as wrong as the gap is wide says nothing new.
     if (inexact > 0.2 * (best.primal - lower)) msvm_.tolerance = std::max(1e-12, 0.1 * msvm_.tolerance);
-    msvm_.tolerance = std::min(msvm_.tolerance, std::max(finest_, 0.1 * gap));
+    // The logistic loss is smooth, and what its m-SVM misses falls with the square of the tolerance.
+    if (task_.loss != solvers::MarginLoss::logistic) {
+      msvm_.tolerance = std::min(msvm_.tolerance, std::max(finest_, 0.1 * gap));
+    }
     beta = next(best, master, lower);
   }
   finish(solution, best);
@@ -328,8 +383,10 @@ McmklSolution CuttingPlanes::solve() {
 
 Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha) {
   const auto kinds = static_cast<Index>(task.class_kernels.size());
-  if (kinds > 1 || !is_identity(task.class_kernels.front())) {
-    return forms_of(bank, task, alpha, bank.apply(alpha.view()));
+  std::vector<Index> support = support_of(alpha);
+  const bool few = 2 * static_cast<Index>(support.size()) <= bank.rows();
+  if (few || kinds > 1 || !is_identity(task.class_kernels.front())) {
+    return forms_of(task, outputs_of(bank, alpha, std::move(support)), bank.kernels());
   }
   Matrix q(kinds, bank.kernels());
   const Matrix forms = bank.quadratic_forms(alpha.view());
@@ -338,12 +395,10 @@ Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix
   return q;
 }
 
-double linear_part(const McmklTask& task, const Matrix& alpha) {
+double worth_part(const McmklTask& task, const Matrix& alpha) {
   double sum = 0.0;
   for (std::size_t i = 0; i < task.labels.size(); ++i) {
-    const double own = alpha(static_cast<Index>(i), task.labels[i]);
-    sum += own;
-    if (task.squared && task.box[i] > 0.0) sum -= own * own / (4.0 * task.box[i]);
+    sum += solvers::worth(task.loss, task.box[i], alpha(static_cast<Index>(i), task.labels[i]));
   }
   return sum;
 }
@@ -353,12 +408,12 @@ double total_loss(const McmklTask& task, const Matrix& scores, const Vector& bia
   for (std::size_t i = 0; i < task.labels.size(); ++i) {
     const auto row = static_cast<Index>(i);
     const Index y = task.labels[i];
-    double worst = 0.0;
+    double margin = std::numeric_limits<double>::infinity();
     for (Index u = 0; u < task.classes; ++u) {
       if (u == y) continue;
-      worst = std::max(worst, 1.0 - scores(row, y) - bias[at(y)] + scores(row, u) + bias[at(u)]);
+      margin = std::min(margin, scores(row, y) + bias[at(y)] - scores(row, u) - bias[at(u)]);
     }
-    sum += task.box[i] * (task.squared ? worst * worst : worst);
+    sum += task.box[i] * solvers::loss_at(task.loss, margin);
   }
   return sum;
 }

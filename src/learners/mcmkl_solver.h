@@ -12,7 +12,9 @@
 // mixture α̂ = Σ_t μ_t α_t by the multipliers of the cuts is a point of (9) that proves it; every β gives an
 // upper bound, the primal at its m-SVM. The ways to choose the next β:
 //
-//   level         nearest to the best β among those where the cuts are below a level between the bounds
+//   level         nearest to the best β among those where the cuts are below a level between the bounds;
+//   cheaper
+//                 guesses first
 //   silp          where the cuts are least: the paper's column generation, unfolded (11)
 //   silp-compact  the same with the m-SVM in the variables of (7)
 //   qcqp          none: (9) by interior points (mcmkl_qcqp.h)
@@ -26,6 +28,7 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/report.h"
+#include "solvers/margin_loss.h"
 
 namespace kloom::learners {
 
@@ -34,7 +37,7 @@ struct McmklTask {
   Index classes = 0;
   Vector box;                         // C_i
   std::vector<Matrix> class_kernels;  // L_j, M × M, at least one
-  bool squared = false;               // squared hinge, C_i max(0, 1 − margin_i)²
+  solvers::MarginLoss loss = solvers::MarginLoss::hinge;
   bool bias = true;
 };
 
@@ -60,13 +63,20 @@ struct McmklSolution {
   [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
 };
 
+// K_p α of every kernel at the samples that have a coefficient: all that q_k and second-order models need.
+struct SupportOutputs {
+  std::vector<Index> samples;
+  Matrix alpha;   // samples × M
+  Matrix values;  // (samples · P) × M, as the bank's `apply` lays it out
+};
+
 [[nodiscard]] McmklSolution solve_mcmkl(const KernelBank& bank, const McmklTask& task,
                                         const McmklSettings& settings, const Context& context);
 
 // q_k(α) of all products, class kernels × kernels.
 [[nodiscard]] Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha);
-// Σ_i α_iy_i, less Σ_i α_iy_i²/(4C_i) with the squared hinge.
-[[nodiscard]] double linear_part(const McmklTask& task, const Matrix& alpha);
+// Σ_i α_iy_i, or what α_iy_i is worth with another loss (solvers/margin_loss.h).
+[[nodiscard]] double worth_part(const McmklTask& task, const Matrix& alpha);
 // Σ_i of the loss at scores F and biases.
 [[nodiscard]] double total_loss(const McmklTask& task, const Matrix& scores, const Vector& bias);
 // Bytes besides the bank: with the combined kernel in memory, or with rows of it computed when they are needed

@@ -194,6 +194,12 @@ MarginPart load_margin(const json& document, data::TensorReader& tensors) {
   return margin;
 }
 
+constexpr std::array<std::pair<McmklPart::Loss, std::string_view>, 3> all_losses = {{
+    {McmklPart::Loss::hinge, "hinge"},
+    {McmklPart::Loss::squared_hinge, "squared-hinge"},
+    {McmklPart::Loss::logistic, "logistic"},
+}};
+
 json save_mcmkl(const McmklPart& part, data::SectionList& sections) {
   sections.vector("mcmkl.box", part.box);
   sections.matrix("mcmkl.dual", part.dual);
@@ -201,13 +207,17 @@ json save_mcmkl(const McmklPart& part, data::SectionList& sections) {
     sections.matrix("mcmkl.class_kernels", part.class_kernels);
     sections.matrix("mcmkl.class_weights", part.class_weights);
   }
-  return {{"squared", part.squared}, {"bias", part.bias}};
+  const auto* name = std::ranges::find(all_losses, part.loss, [](const auto& l) { return l.first; });
+  return {{"loss", name->second}, {"bias", part.bias}};
 }
 
 McmklPart load_mcmkl(const json& document, data::TensorReader& tensors) {
   Fields fields(document, tensors.container().source(), "the multiclass part");
   McmklPart part;
-  part.squared = fields.flag("squared");
+  const std::string loss = fields.text("loss");
+  const auto* known = std::ranges::find(all_losses, loss, [](const auto& l) { return l.second; });
+  if (known == all_losses.end()) fields.damaged("loss", "is no loss that this kloom knows");
+  part.loss = known->first;
   part.bias = fields.flag("bias");
   part.box = tensors.vector("mcmkl.box");
   part.dual = tensors.matrix("mcmkl.dual");

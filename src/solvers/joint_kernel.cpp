@@ -17,16 +17,20 @@ std::size_t at(Index i) {
 }  // namespace
 
 JointKernel::JointKernel(std::vector<JointTerm> terms) : terms_(std::move(terms)) {
-  find_touched();
+  prepare();
 }
 
 JointKernel::JointKernel(std::vector<JointTerm> terms, std::vector<int> labels)
     : terms_(std::move(terms)), labels_(std::move(labels)) {
-  find_touched();
+  prepare();
   work_ = Matrix(samples(), classes());
 }
 
-void JointKernel::find_touched() {
+void JointKernel::prepare() {
+  for (const JointTerm& term : terms_) {
+    Vector& diagonal = diagonals_.emplace_back(at(samples()));
+    for (Index i = 0; i < samples(); ++i) diagonal[at(i)] = term.samples->diagonal(i);
+  }
   touched_.resize(at(classes()));
   for (Index u = 0; u < classes(); ++u) {
     for (Index w = 0; w < classes(); ++w) {
@@ -96,13 +100,15 @@ double JointKernel::entry(Index i, Index u, Index j, Index v) {
 
 void JointKernel::curvatures(Index i, Index u, Index v, std::span<const Index> others, std::span<double> out) {
   std::ranges::fill(out, 0.0);
-  for (JointTerm& term : terms_) {
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    JointTerm& term = terms_[t];
     const double weight = term.classes(u, u) + term.classes(v, v) - 2.0 * term.classes(u, v);
     if (weight == 0.0) continue;
-    const double own = term.samples->diagonal(i);
+    const double* diagonal = diagonals_[t].data();
+    const double own = diagonal[i];
     const double* row = term.samples->row(i);
     for (std::size_t k = 0; k < others.size(); ++k) {
-      out[k] += weight * (own + term.samples->diagonal(others[k]) - 2.0 * row[others[k]]);
+      out[k] += weight * (own + diagonal[others[k]] - 2.0 * row[others[k]]);
     }
   }
 }

@@ -43,13 +43,14 @@ class JointKernel {
   void curvatures(Index i, Index u, Index v, std::span<const Index> others, std::span<double> out);
 
  private:
-  void find_touched();
+  void prepare();
   void add_unfolded_column(Index i, Index u, double step, MatrixView g);
   // g(j, w) += from(j, w) − from(j, y_j).
   void add_relative(const Matrix& from, MatrixView g) const;
 
   std::vector<JointTerm> terms_;
-  std::vector<int> labels_;  // compact form only
+  std::vector<Vector> diagonals_;  // of their K
+  std::vector<int> labels_;        // compact form only
   std::vector<std::vector<Index>> touched_;
   Matrix work_;  // compact form only
 };

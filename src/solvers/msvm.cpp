@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/clones.h"
+#include "solvers/raisable.h"
 
 namespace kloom::solvers {
 namespace {
@@ -14,6 +14,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTinyCurvature = 1e-12;  // stands for zero or negative curvature
 constexpr Index kAsk = 4096;              // moves between two questions whether to stop
+constexpr int kMostRootSteps = 200;       // of a line search; halving alone would need about 100
+constexpr double kRoot = 1e-6;            // part of the slope that a line search may leave
 
 std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
@@ -33,15 +35,18 @@ struct Entry {
   double sign = 0.0;
 };
 
-// min over i of a_i − b_i.
-KLOOM_CLONES double least_difference(std::span<const double> a, std::span<const double> b) {
-  const double* x = a.data();
-  const double* y = b.data();
-  const auto n = static_cast<Index>(a.size());
-  double least = kInfinity;
-#pragma omp simd reduction(min : least)
-  for (Index i = 0; i < n; ++i) least = std::min(least, x[i] - y[i]);
-  return least;
+// Do predecessors lead in a circle?
+bool circular(const std::vector<Index>& before) {
+  std::vector<Index> seen(before.size(), -1);
+  for (Index start = 0; start < static_cast<Index>(before.size()); ++start) {
+    Index v = start;
+    while (v >= 0 && seen[at(v)] < 0) {
+      seen[at(v)] = start;
+      v = before[at(v)];
+    }
+    if (v >= 0 && seen[at(v)] == start) return true;
+  }
+  return false;
 }
 
 // Variables that change along `arcs`; what one arc raises and another lowers is none of them.
@@ -64,6 +69,25 @@ std::vector<Entry> net_entries(const std::vector<Arc>& arcs) {
   return entries;
 }
 
+// α = 0, or with the logistic loss C_i (e_y − π), whose sums are 0.
+Matrix first_alpha(const MsvmProblem& problem) {
+  const auto n = static_cast<Index>(problem.labels.size());
+  Matrix alpha(n, problem.classes);
+  if (problem.loss != MarginLoss::logistic) return alpha;
+  Vector shares(at(problem.classes));
+  const double sum = std::accumulate(problem.box.begin(), problem.box.end(), 0.0);
+  for (std::size_t i = 0; i < problem.box.size(); ++i) {
+    shares[at(problem.labels[i])] += problem.box[i] / std::max(sum, kTinyCurvature);
+  }
+  for (Index i = 0; i < n; ++i) {
+    const double price = problem.box[at(i)];
+    const Index y = problem.labels[at(i)];
+    for (Index u = 0; u < problem.classes; ++u) alpha(i, u) = u == y ? 0.0 : -price * shares[at(u)];
+    for (Index u = 0; u < problem.classes; ++u) alpha(i, y) -= u == y ? 0.0 : alpha(i, u);
+  }
+  return alpha;
+}
+
 class Solver {
  public:
   Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOptions& options, const Matrix& start);
@@ -73,6 +97,12 @@ class Solver {
   [[nodiscard]] double upper(Index i, Index u) const;
   [[nodiscard]] double ridge(Index i) const;
   [[nodiscard]] Index label(Index i) const { return problem_.labels[at(i)]; }
+  [[nodiscard]] double own(Index i) const { return alpha_(i, label(i)); }
+  [[nodiscard]] double minus_others(Index i) const;
+  [[nodiscard]] bool is_own(const Entry& e) const { return e.label == label(e.sample); }
+  [[nodiscard]] double longest_step(const std::vector<Entry>& entries) const;
+  void change(const Entry& e, double step);
+  void shrink_start();
   [[nodiscard]] Index classes() const { return problem_.classes; }
   [[nodiscard]] bool two_class_move();
   [[nodiscard]] bool longer_move();
@@ -80,8 +110,10 @@ class Solver {
   [[nodiscard]] Arc partner(const Arc& first);
   [[nodiscard]] std::vector<Arc> negative_cycle();
   void move(const std::vector<Arc>& arcs);
-  void add_ridge(Index i, double change);
-  void set_raised(Index u);
+  [[nodiscard]] double step_length(const std::vector<Entry>& entries, double slope, double curvature,
+                                   double longest) const;
+  void add_own_slope(Index i, double change);
+  void note_bound(Index i, Index u, bool before);
   [[nodiscard]] Arc arc(Index u, Index v) const;
   void best_partner(Index u);
   void renew(const std::vector<Index>& changed);
@@ -96,9 +128,9 @@ class Solver {
   Index n_;
   Matrix alpha_;
   Matrix gradient_;
-  Matrix raised_;            // the gradient where the variable may be raised, else ∞
-  Matrix slope_;             // d(u,v)
-  std::vector<Index> best_;  // partner of each class in its most negative cycle of two
+  std::vector<Raisable> raisable_;  // of each class
+  Matrix slope_;                    // d(u,v)
+  std::vector<Index> best_;         // partner of each class in its most negative cycle of two
   Vector curvature_;
   double tolerance_ = 0.0;  // of now: coarse at first
   double violation_ = 0.0;
@@ -110,64 +142,95 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
       kernel_(kernel),
       options_(options),
       n_(static_cast<Index>(problem.labels.size())),
-      alpha_(start.empty() ? Matrix(n_, problem.classes) : start),
+      alpha_(start.empty() ? first_alpha(problem) : start),
       gradient_(n_, problem.classes),
-      raised_(n_, problem.classes),
+      raisable_(at(problem.classes)),
       slope_(problem.classes, problem.classes, kInfinity),
       best_(at(problem.classes)),
       curvature_(at(n_)) {
-  if (!start.empty()) kernel_.add_product(alpha_, gradient_.view());
-  for (Index i = 0; i < n_; ++i) {
-    for (Index u = 0; u < classes(); ++u) {
-      if (kernel_.compact()) {
-        if (u != label(i)) gradient_(i, u) += 1.0;
-      } else if (u == label(i)) {
-        gradient_(i, u) -= 1.0;
-      }
-    }
-    if (problem_.squared) add_ridge(i, alpha_(i, label(i)));
-  }
+  if (!start.empty() || problem.loss == MarginLoss::logistic) kernel_.add_product(alpha_, gradient_.view());
+  if (start.empty() && problem.loss == MarginLoss::logistic) shrink_start();
+  for (Index i = 0; i < n_; ++i) add_own_slope(i, -worth_slope(problem.loss, problem.box[at(i)], own(i)));
   if (!problem_.bias) return;
+  for (Index u = 0; u < classes(); ++u) {
+    for (Index i = 0; i < n_; ++i) {
+      if (alpha_(i, u) < upper(i, u)) raisable_[at(u)].samples.push_back(i);
+    }
+  }
   std::vector<Index> all(at(classes()));
   std::iota(all.begin(), all.end(), Index{0});
   renew(all);
 }
 
-double Solver::upper(Index i, Index u) const {
-  if (u != label(i)) return 0.0;
-  if (!problem_.squared) return problem_.box[at(i)];
-  return problem_.box[at(i)] > 0.0 ? kInfinity : 0.0;
-}
-
-// Curvature that the squared hinge adds to (i, y_i).
-double Solver::ridge(Index i) const {
-  return problem_.squared && problem_.box[at(i)] > 0.0 ? 0.5 / problem_.box[at(i)] : 0.0;
-}
-
-void Solver::add_ridge(Index i, double change) {
-  const double step = change * ridge(i);
-  if (step == 0.0) return;
+// The multiple of the first α that is best, at most half of it: inside the bounds.
+void Solver::shrink_start() {
+  double square = 0.0;
   for (Index u = 0; u < classes(); ++u) {
-    if (kernel_.compact()) {
-      if (u != label(i)) gradient_(i, u) -= step;
-    } else if (u == label(i)) {
-      gradient_(i, u) += step;
+    for (Index i = 0; i < n_; ++i) square += alpha_(i, u) * gradient_(i, u);
+  }
+  const auto slope = [&](double share) {
+    double sum = share * square;
+    for (Index i = 0; i < n_; ++i) {
+      sum -= own(i) * worth_slope(problem_.loss, problem_.box[at(i)], share * own(i));
     }
+    return sum;
+  };
+  double low = 1e-12;
+  double high = 0.5;
+  for (int k = 0; k < 20 && slope(high) > 0.0; ++k) {
+    const double middle = std::sqrt(low * high);
+    (slope(middle) > 0.0 ? high : low) = middle;
+  }
+  for (double& value : alpha_.values()) value *= high;
+  for (double& value : gradient_.values()) value *= high;
+}
+
+double Solver::upper(Index i, Index u) const {
+  return u == label(i) ? largest_coefficient(problem_.loss, problem_.box[at(i)]) : 0.0;
+}
+
+// Curvature that the loss adds to (i, y_i).
+double Solver::ridge(Index i) const {
+  return worth_curvature(problem_.loss, problem_.box[at(i)], own(i));
+}
+
+double Solver::minus_others(Index i) const {
+  double sum = 0.0;
+  for (Index u = 0; u < classes(); ++u) sum -= u == label(i) ? 0.0 : alpha_(i, u);
+  return sum;
+}
+
+// The loss has a part in the gradient of (i, y_i) alone; in compact form that is subtracted from the others.
+void Solver::add_own_slope(Index i, double change) {
+  if (change == 0.0) return;
+  if (!kernel_.compact()) {
+    gradient_(i, label(i)) += change;
+    return;
+  }
+  for (Index u = 0; u < classes(); ++u) {
+    if (u != label(i)) gradient_(i, u) -= change;
   }
 }
 
-void Solver::set_raised(Index u) {
-  const auto gradient = gradient_.column(u);
-  const auto raised = raised_.column(u);
-  for (Index i = 0; i < n_; ++i) {
-    raised[at(i)] = alpha_(i, u) < upper(i, u) ? gradient[at(i)] : kInfinity;
+// `before`: the variable was below its bound before it changed.
+void Solver::note_bound(Index i, Index u, bool before) {
+  const bool now = alpha_(i, u) < upper(i, u);
+  if (now == before) return;
+  std::vector<Index>& list = raisable_[at(u)].samples;
+  if (now) {
+    list.push_back(i);
+  } else {
+    *std::ranges::find(list, i) = list.back();
+    list.pop_back();
   }
 }
 
 Arc Solver::arc(Index u, Index v) const {
-  Arc best{0, u, v};
-  for (Index i = 1; i < n_; ++i) {
-    if (raised_(i, u) - gradient_(i, v) < raised_(best.sample, u) - gradient_(best.sample, v)) best.sample = i;
+  const double* up = gradient_.column(u).data();
+  const double* down = gradient_.column(v).data();
+  Arc best{raisable_[at(u)].samples.front(), u, v};
+  for (Index i : raisable_[at(u)].samples) {
+    if (up[i] - down[i] < up[best.sample] - down[best.sample]) best.sample = i;
   }
   return best;
 }
@@ -183,12 +246,16 @@ void Solver::best_partner(Index u) {
 }
 
 void Solver::renew(const std::vector<Index>& changed) {
-  for (Index c : changed) set_raised(c);
+  // Lists of samples, so that all of this costs N and the non-zero α for every changed class, not N·M.
+  for (Index c : changed) raisable_[at(c)].renew(gradient_.column(c));
+  const auto renew_one = [&](Index u, Index v) {
+    slope_(u, v) = raisable_[at(u)].least_difference(gradient_.column(v));
+  };
   for (Index v = 0; v < classes(); ++v) {
     for (Index c : changed) {
       if (v == c) continue;
-      slope_(c, v) = least_difference(raised_.column(c), gradient_.column(v));
-      slope_(v, c) = least_difference(raised_.column(v), gradient_.column(c));
+      renew_one(c, v);
+      renew_one(v, c);
     }
   }
   // Rows of other classes are looked through again only where their best partner is among the changed.
@@ -205,29 +272,95 @@ void Solver::renew(const std::vector<Index>& changed) {
   }
 }
 
+// How far to go along `entries`: to the minimum or to the first bound. The logistic slope is no line: a root of
+// the derivative, between lengths where it is negative and positive.
+double Solver::step_length(const std::vector<Entry>& entries, double slope, double curvature,
+                           double longest) const {
+  if (problem_.loss != MarginLoss::logistic) {
+    for (const Entry& e : entries) curvature += is_own(e) ? ridge(e.sample) : 0.0;
+    return std::min(longest, -slope / std::max(kTinyCurvature, curvature));
+  }
+  const auto derivative = [&](double step, double& rise) {
+    double value = slope + step * curvature;
+    rise = std::max(kTinyCurvature, curvature);
+    for (const Entry& e : entries) {
+      if (!is_own(e)) continue;
+      const double price = problem_.box[at(e.sample)];
+      const double there = own(e.sample) + e.sign * step;
+      value += e.sign *
+               (worth_slope(problem_.loss, price, own(e.sample)) - worth_slope(problem_.loss, price, there));
+      rise += worth_curvature(problem_.loss, price, there);
+    }
+    return value;
+  };
+  double low = 0.0;
+  double high = longest;
+  double rise = 0.0;
+  if (derivative(high, rise) <= 0.0) return high;
+  double value = derivative(low, rise);
+  double step = 0.0;
+  bool slow = false;  // Newton's steps are, where logarithms rule: then halve, by the size of the step
+  for (int k = 0; k < kMostRootSteps && std::abs(value) > kRoot * std::abs(slope); ++k) {
+    const double newton = step - value / rise;
+    const double middle = low < 1e-3 * high ? std::sqrt(std::max(low, 1e-8 * high) * high) : 0.5 * (low + high);
+    step = !slow && newton > low && newton < high ? newton : middle;
+    if (step <= low || step >= high) break;
+    const double before = std::abs(value);
+    value = derivative(step, rise);
+    slow = std::abs(value) > 0.5 * before;
+    (value < 0.0 ? low : high) = step;
+  }
+  return step;
+}
+
+// To the first bound. With the logistic loss no own coefficient gets to 0.
+double Solver::longest_step(const std::vector<Entry>& entries) const {
+  double longest = kInfinity;
+  for (const Entry& e : entries) {
+    const double value = alpha_(e.sample, e.label);
+    if (e.sign > 0.0) longest = std::min(longest, upper(e.sample, e.label) - value);
+    if (e.sign < 0.0 && is_own(e) && problem_.loss == MarginLoss::logistic) {
+      longest = std::min(longest, value * (1.0 - 1e-15));
+    }
+  }
+  return longest;
+}
+
+void Solver::change(const Entry& e, double step) {
+  double& value = alpha_(e.sample, e.label);
+  const double before = value;
+  const double bound = upper(e.sample, e.label);
+  // The variable that ends the move sits on its bound exactly.
+  const bool ends = e.sign > 0.0 && bound - value <= step;
+  value = ends ? bound : value + e.sign * step;
+  kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
+  if (is_own(e)) {
+    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large
+    // ones.
+    if (problem_.loss == MarginLoss::logistic) value = minus_others(e.sample);
+    const double price = problem_.box[at(e.sample)];
+    add_own_slope(e.sample,
+                  worth_slope(problem_.loss, price, before) - worth_slope(problem_.loss, price, value));
+  }
+  if (problem_.bias) note_bound(e.sample, e.label, before < bound);
+}
+
 // Changes the variables along `arcs` as far as the objective falls and the bounds allow.
 void Solver::move(const std::vector<Arc>& arcs) {
   double slope = 0.0;
   for (const Arc& arc : arcs) slope += gradient_(arc.sample, arc.up) - gradient_(arc.sample, arc.down);
-  const std::vector<Entry> entries = net_entries(arcs);
+  std::vector<Entry> entries = net_entries(arcs);
   double curvature = 0.0;
-  double longest = kInfinity;
   for (const Entry& a : entries) {
     for (const Entry& b : entries)
       curvature += a.sign * b.sign * kernel_.entry(a.sample, a.label, b.sample, b.label);
-    if (a.label == label(a.sample)) curvature += ridge(a.sample);
-    if (a.sign > 0.0) longest = std::min(longest, upper(a.sample, a.label) - alpha_(a.sample, a.label));
   }
-  const double step = std::min(longest, -slope / std::max(kTinyCurvature, curvature));
+  const double step = step_length(entries, slope, curvature, longest_step(entries));
+  // Own coefficients last: they are made of the others.
+  std::stable_partition(entries.begin(), entries.end(), [this](const Entry& e) { return !is_own(e); });
   std::vector<Index> changed;
   for (const Entry& e : entries) {
-    double& value = alpha_(e.sample, e.label);
-    const double bound = upper(e.sample, e.label);
-    // The variable that ends the move sits on its bound exactly.
-    const bool ends = e.sign > 0.0 && bound - value <= step;
-    value = ends ? bound : value + e.sign * step;
-    kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
-    if (e.label == label(e.sample)) add_ridge(e.sample, e.sign * step);
+    change(e, step);
     for (Index w : kernel_.touched(e.label)) {
       if (std::ranges::find(changed, w) == changed.end()) changed.push_back(w);
     }
@@ -237,14 +370,14 @@ void Solver::move(const std::vector<Arc>& arcs) {
 
 // For a first arc (i: u up, v down) the sample j that goes the other way with the largest decrease.
 Arc Solver::partner(const Arc& first) {
-  std::vector<Index> others;
-  for (Index j = 0; j < n_; ++j) {
-    if (raised_(j, first.down) < kInfinity) others.push_back(j);
-  }
+  const std::vector<Index>& others = raisable_[at(first.down)].samples;
   const std::span<double> curvature{curvature_.data(), others.size()};
   kernel_.curvatures(first.sample, first.up, first.down, others, curvature);
   const double slope = gradient_(first.sample, first.up) - gradient_(first.sample, first.down);
-  const auto extra = [&](Index i) { return label(i) == first.up || label(i) == first.down ? ridge(i) : 0.0; };
+  const bool curved = problem_.loss != MarginLoss::hinge;
+  const auto extra = [&](Index i) {
+    return curved && (label(i) == first.up || label(i) == first.down) ? ridge(i) : 0.0;
+  };
   const double own = extra(first.sample);
   Arc best{-1, first.down, first.up};
   double largest = 0.0;
@@ -298,7 +431,8 @@ void Solver::relax(Vector& potential, std::vector<Index>* before, bool reversed)
         any = true;
       }
     }
-    if (!any) return;
+    // A circle of predecessors is a negative cycle, and nothing more is to be found out.
+    if (!any || (before != nullptr && circular(*before))) return;
   }
 }
 
@@ -378,16 +512,16 @@ Vector Solver::biases() const {
   return bias;
 }
 
-// The gradient without its linear and ridge parts.
+// The gradient without the part of the loss.
 Matrix Solver::scores() const {
   Matrix f = gradient_;
   for (Index i = 0; i < n_; ++i) {
-    const double own = 1.0 - ridge(i) * alpha_(i, label(i));
+    const double slope = worth_slope(problem_.loss, problem_.box[at(i)], own(i));
     for (Index u = 0; u < classes(); ++u) {
       if (kernel_.compact()) {
-        if (u != label(i)) f(i, u) -= own;
+        if (u != label(i)) f(i, u) -= slope;
       } else if (u == label(i)) {
-        f(i, u) += own;
+        f(i, u) += slope;
       }
     }
   }
@@ -420,8 +554,7 @@ MsvmSolution Solver::solve() {
   solution.bias = biases();
   solution.scores = scores();
   for (Index i = 0; i < n_; ++i) {
-    const double own = alpha_(i, label(i));
-    solution.objective += 0.5 * ridge(i) * own * own - own;
+    solution.objective -= worth(problem_.loss, problem_.box[at(i)], own(i));
     for (Index u = 0; u < classes(); ++u) solution.objective += 0.5 * alpha_(i, u) * solution.scores(i, u);
   }
   solution.alpha = std::move(alpha_);

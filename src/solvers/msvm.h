@@ -7,14 +7,18 @@
 //             Σ_i α_iu = 0 for every class (that is what the biases b_u do; left out without bias)
 //
 // which is [ZienOng2007] (9) with one kernel; minus its value is the primal ½‖w‖² + Σ_i C_i max(0, 1 −
-// margin_i), margin_i = s_iy_i − max_{u≠y_i} s_iu, s_iu = F_iu + b_u, F = Kα. With the squared hinge, C_i
-// max(0, 1 − margin_i)², the bound C_i goes and α_iy_i²/(4C_i) comes in.
+// margin_i), margin_i = s_iy_i − max_{u≠y_i} s_iu, s_iu = F_iu + b_u, F = Kα. With another loss of the margin
+// the worth of α_iy_i changes (margin_loss.h), and its bound.
 //
 // Raising (i,u) and lowering (i,v) is allowed iff α_iu is below its bound; it changes the objective at the rate
 // g_iu − g_iv, g the gradient. d(u,v) is the least of these over samples. Moves that keep all sums are cycles
 // of classes, and α is optimal iff no cycle has a negative sum of d; potentials of that graph are the biases. A
 // cycle of two classes is the usual move of four variables. These alone stall for three classes and more, so
 // where none is left a longer negative cycle is looked for by Bellman–Ford.
+//
+// The logistic loss is infinitely steep where α_iy_i is 0 or C_i. Its moves start between them, at the best
+// multiple of C_i (e_y − π), π the shares of the classes, which keeps all sums; their length is a root that
+// safeguarded Newton steps find. For two classes these are the moves of [Keerthi2005].
 #pragma once
 
 #include <functional>
@@ -22,14 +26,15 @@
 
 #include "kloom/matrix.h"
 #include "solvers/joint_kernel.h"
+#include "solvers/margin_loss.h"
 
 namespace kloom::solvers {
 
 struct MsvmProblem {
   std::vector<int> labels;
   Index classes = 0;
-  Vector box;            // C_i; 0: as if the sample were absent
-  bool squared = false;  // squared hinge
+  Vector box;  // C_i; 0: as if the sample were absent
+  MarginLoss loss = MarginLoss::hinge;
   bool bias = true;
 };
 
@@ -51,7 +56,7 @@ struct MsvmSolution {
   bool converged = false;
 };
 
-// `start` is empty (α = 0) or feasible. Deterministic.
+// `start` is empty or feasible, with the logistic loss inside the bounds of α_iy_i. Deterministic.
 [[nodiscard]] MsvmSolution solve_msvm(const MsvmProblem& problem, JointKernel& kernel,
                                       const MsvmOptions& options, const Matrix& start = {});
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multiclass MKL against CVXOPT's interior-point solution of the dual (9) as a cone programme."""
+"""Multiclass MKL against CVXOPT's interior-point solutions: the dual (9) as a cone programme, and with the logistic loss the
+primal (4)."""
 import cvxopt
 import cvxopt.solvers
 import numpy
@@ -71,6 +72,57 @@ def cone_objective(labels, kernels, class_kernels, price):
     return -result["primal objective"]
 
 
+def logistic_primal(labels, kernels, class_kernels, price):
+    """min (sum_k |v_k|)^2 / 2 + C sum_i log(1 + exp(z_i)), z_i >= -(s_iy - s_iu) for u != y_i.
+
+    The least of sum_k |v_k|^2 / beta_k over the simplex is (sum_k |v_k|)^2. Features of a kernel are the columns of a root of
+    it. Variables: v_k, their norms r_k, biases but the last, z.
+    """
+    n, m = len(labels), class_kernels[0].shape[0]
+    roots = [numpy.kron(root_of(kernel), root_of(class_kernel)) for kernel in kernels for class_kernel in class_kernels]
+    features, norms, size = len(roots) * n * m, len(roots), len(roots) * (n * m + 1) + m - 1 + n
+    scores = numpy.zeros((n * m, size))        # s_iu as a row over all variables
+    scores[:, :features] = numpy.hstack([root.T for root in roots])
+    for u in range(m - 1):
+        scores[u::m, features + norms + u] = 1.0
+    rows = []
+    for i, y in enumerate(labels):
+        for u in range(m):
+            if u != y:
+                row = scores[i * m + u] - scores[i * m + y]
+                row[size - n + i] -= 1.0
+                rows.append(row)
+    inequality = numpy.vstack(rows)
+    for k in range(norms):
+        block = numpy.zeros((n * m + 1, size))
+        block[0, features + k] = -1.0
+        block[1:, k * n * m:(k + 1) * n * m] = -numpy.eye(n * m)
+        inequality = numpy.vstack([inequality, block])
+    sum_of_norms = numpy.zeros(size)
+    sum_of_norms[features:features + norms] = 1.0
+
+    def objective(x=None, scale=None):
+        if x is None:
+            return 0, cvxopt.matrix(numpy.zeros(size))
+        point = numpy.array(x).ravel()
+        z, total = point[size - n:], sum_of_norms @ point
+        share = 1.0 / (1.0 + numpy.exp(-z))
+        gradient = total * sum_of_norms
+        gradient[size - n:] += price * share
+        value = 0.5 * total ** 2 + price * numpy.logaddexp(0.0, z).sum()
+        if scale is None:
+            return value, cvxopt.matrix(gradient).T
+        hessian = numpy.outer(sum_of_norms, sum_of_norms)
+        hessian[range(size - n, size), range(size - n, size)] += price * share * (1.0 - share)
+        return value, cvxopt.matrix(gradient).T, cvxopt.matrix(scale[0] * hessian)
+
+    cvxopt.solvers.options.update(show_progress=False, abstol=1e-9, reltol=1e-9, feastol=1e-9)
+    result = cvxopt.solvers.cp(objective, cvxopt.matrix(inequality), cvxopt.matrix(numpy.zeros(len(inequality))),
+                               {"l": n * (m - 1), "q": [n * m + 1] * norms, "s": []})
+    assert result["status"] == "optimal"
+    return result["primal objective"]
+
+
 def fit(kloom, folder, labels, kernels, *options):
     (folder / "labels.csv").write_text("label\n" + "".join(f"c{value}\n" for value in labels))
     numpy.save(folder / "K.npy", numpy.stack(kernels, axis=2))
@@ -99,16 +151,35 @@ def test_kernels_on_classes_reach_the_cone_programme(kloom, tmp_path):
         assert found == pytest.approx(expected, rel=2e-6), algorithm
 
 
-def test_command_line_trains_predicts_and_checks(kloom, tmp_path):
+@pytest.mark.parametrize("price", [0.1, 1.0, 20.0])
+def test_logistic_loss_reaches_the_primal(kloom, tmp_path, price):
+    labels, kernels = problem(samples=18, classes=3, seed=9)
+    expected = logistic_primal(labels, kernels, [numpy.eye(3)], price)
+    for algorithm in ("level", "silp", "silp-compact", "qcqp"):
+        found = fit(kloom, tmp_path, labels, kernels, "--C", price, "--algorithm", algorithm, "--loss", "logistic")
+        assert found == pytest.approx(expected, rel=2e-6), algorithm
+
+
+def test_logistic_loss_with_kernels_on_classes_reaches_the_primal(kloom, tmp_path):
+    labels, kernels = problem(samples=12, classes=3, seed=10)
+    expected = logistic_primal(labels, kernels[:2], pair_kernels(3), 1.0)
+    found = fit(kloom, tmp_path, labels, kernels[:2], "--class-kernels", "pairs", "--loss", "logistic")
+    assert found == pytest.approx(expected, rel=2e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
+def test_command_line_trains_predicts_and_checks(kloom, tmp_path, loss):
     generator = numpy.random.default_rng(8)
     labels = numpy.arange(90) % 3
     x = 0.4 * generator.normal(size=(90, 2)) + numpy.array([[0, 0], [1, 0], [0, 1]])[labels]
     lines = ["a,b,kind"] + [f"{row[0]:.6f},{row[1]:.6f},k{label}" for row, label in zip(x, labels)]
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
     kloom("train", "data.csv", "--target", "kind", "--method", "mcmkl", "--kernels", "rbf(width=2^-1..2^1) on all; linear",
-          "--class-kernels", "identity+pairs", "-o", "m.kloom")
-    check = kloom("check", "m.kloom", "data.csv", "--json").json()
-    assert "proof" in str(check)
+          "--class-kernels", "identity+pairs", "--loss", loss, "-o", "m.kloom")
+    certificate = kloom("check", "m.kloom", "data.csv", "--json").json()["certificate"]
+    assert certificate["proof"]
+    values = {item["name"]: item["value"] for item in certificate["items"]}
+    assert -1e-9 <= values["duality gap"] <= 1.001e-3     # the tolerance, and kernels stored with fewer digits
     kloom("predict", "m.kloom", "data.csv", "-o", "p.csv")
     predicted = [line.split(",") for line in (tmp_path / "p.csv").read_text().splitlines()]
     column = next(k for k, name in enumerate(predicted[0]) if "label" in name or "predict" in name or "kind" in name)

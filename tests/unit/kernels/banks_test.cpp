@@ -263,8 +263,40 @@ void check_chosen(const KernelBank& bank, const Naive& naive, double tolerance) 
   }
 }
 
+// Few and many columns, and few and many of the samples: banks go different ways.
+void check_products(const KernelBank& bank, const Naive& naive, double tolerance) {
+  const Chosen chosen(bank);
+  tolerance = std::max(tolerance, kTable);
+  for (const Index width : {1, 3, 5, 11}) {
+    const Matrix whole = normal_matrix(bank.cols(), width, 8);
+    const Matrix applied = bank.apply(whole.view());
+    for (const std::size_t count : {std::size_t{2}, chosen.cols.size()}) {
+      const std::span<const Index> cols{chosen.cols.data(), count};
+      const Matrix c = normal_matrix(static_cast<Index>(count), width, 9);
+      const Matrix part = bank.apply_chosen(chosen.rows, cols, c.view());
+      const auto n = static_cast<Index>(chosen.rows.size());
+      for (Index p = 0; p < bank.kernels(); ++p) {
+        for (Index i = 0; i < n; ++i) {
+          const Index row = chosen.rows[static_cast<std::size_t>(i)];
+          for (Index k = 0; k < width; ++k) {
+            double all = 0.0;
+            double some = 0.0;
+            for (Index j = 0; j < bank.cols(); ++j) all += naive.k(p, row, j) * whole(j, k);
+            for (Index j = 0; j < static_cast<Index>(count); ++j)
+              some += naive.k(p, row, cols[static_cast<std::size_t>(j)]) * c(j, k);
+            ASSERT_NEAR(applied(p * bank.rows() + row, k), all,
+                        tolerance * 4.0 * static_cast<double>(bank.cols()));
+            ASSERT_NEAR(part(p * n + i, k), some, tolerance * 4.0 * static_cast<double>(count));
+          }
+        }
+      }
+    }
+  }
+}
+
 void check_all(const KernelBank& bank, const Naive& naive, double tolerance) {
   check_chosen(bank, naive, tolerance);
+  check_products(bank, naive, tolerance);
   check_entries(bank, naive, tolerance);
   check_combine(bank, naive, tolerance);
   check_apply(bank, naive, tolerance);

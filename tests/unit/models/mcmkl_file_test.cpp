@@ -29,7 +29,7 @@ Model sound_model() {
   model.coefficients = test::normal_matrix(4, 3, 2);
   model.bias = {1.0, 2.0, 3.0};
   model.mcmkl = McmklPart{};
-  model.mcmkl->squared = true;
+  model.mcmkl->loss = McmklPart::Loss::logistic;
   model.mcmkl->bias = false;
   model.mcmkl->box = {1.0, 2.0, 3.0, 4.0};
   model.mcmkl->dual = test::normal_matrix(4, 3, 3);
@@ -41,7 +41,7 @@ Model sound_model() {
 bool same(const Model& a, const Model& b) {
   const McmklPart& x = *a.mcmkl;
   const McmklPart& y = *b.mcmkl;
-  return a.coefficients == b.coefficients && x.squared == y.squared && x.bias == y.bias && x.box == y.box &&
+  return a.coefficients == b.coefficients && x.loss == y.loss && x.bias == y.bias && x.box == y.box &&
          x.dual == y.dual && x.class_kernels == y.class_kernels && x.class_weights == y.class_weights;
 }
 
