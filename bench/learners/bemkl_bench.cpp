@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -252,6 +253,7 @@ void print(const nlohmann::json& r) {
         c["plain_bound"].get<double>(), c["plain_iterations"].get<Index>(), c["plain_seconds"].get<double>(),
         c["ratio"].get<double>());
   }
+  std::fflush(stdout);
 }
 
 struct Settings {
