@@ -60,8 +60,8 @@ struct Dataset {
   std::string target_name;          // empty if no target column was found; several: separated by commas
   std::vector<std::string> labels;  // as written; "" where the cell was empty (unlabelled); several targets:
                                     // one cell each, separated by Dataset::separator
-  std::vector<double> weights;     // sample weights; empty: all 1
-  std::vector<std::string> notes;  // what was decided on reading ("took column 'y' as the target")
+  std::vector<double> weights;      // sample weights; empty: all 1
+  std::vector<std::string> notes;   // what was decided on reading ("took column 'y' as the target")
 };
 
 // A view on the command line: `name=path` or `name=column,column,L1.*`.
