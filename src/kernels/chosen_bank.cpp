@@ -8,6 +8,7 @@ namespace {
 
 std::vector<std::string> names_of(const KernelBank& bank, const std::vector<Index>& chosen) {
   std::vector<std::string> names;
+  names.reserve(chosen.size());
   for (const Index p : chosen) names.push_back(bank.names().at(static_cast<std::size_t>(p)));
   return names;
 }

@@ -439,14 +439,18 @@ std::vector<BemklFactors> fit_groups(const KernelBank& bank, const BemklPlan& pl
   return factors;
 }
 
+struct Fitted {
+  BemklPlan plan;
+  std::vector<BemklFactors> factors;
+};
+
 // Temperature of the predictions, from fits that go on from the one that is kept and settle less exactly.
-double temperature_of(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
-                      const std::vector<BemklFactors>& factors, const BemklOptions& options,
-                      const Context& context, Report& report) {
+double temperature_of(const KernelBank& bank, const Targets& targets, const Fitted& fitted,
+                      const BemklOptions& options, const Context& context, Report& report) {
   BemklOptions rough = options;
   rough.tolerance = std::max(options.tolerance, 1e-4);
   const auto fit = [&](std::span<const Index> gone) -> std::optional<Model> {
-    std::vector<BemklFactors> rest = factors;
+    std::vector<BemklFactors> rest = fitted.factors;
     for (BemklFactors& one : rest) {
       one.leave_out(gone);
       Report part;
@@ -455,7 +459,7 @@ double temperature_of(const KernelBank& bank, const Targets& targets, const Bemk
       if (part.status == Status::numerical_trouble) return std::nullopt;
       if (part.status == Status::stopped) throw Interrupted("stopped in a fold");
     }
-    return bemkl_model(bank, targets, plan, rest, rough);
+    return bemkl_model(bank, targets, fitted.plan, rest, rough);
   };
   std::optional<BemklCalibration> found;
   try {
@@ -487,12 +491,12 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   report.options = option_texts(bemkl_option_table(), options);
 
   ProgressMeter clock(context, "bemkl");
-  const std::vector<BemklFactors> factors = fit_groups(bank, plan, options, context, report);
+  const Fitted fitted{plan, fit_groups(bank, plan, options, context, report)};
   report.seconds.emplace_back("iterations", clock.seconds());
-  result.model = bemkl_model(bank, targets, plan, factors, options);
+  result.model = bemkl_model(bank, targets, plan, fitted.factors, options);
   const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
   if (options.calibration != "none" && !options.literal && sound) {
-    result.model.bemkl->temperature = temperature_of(bank, targets, plan, factors, options, context, report);
+    result.model.bemkl->temperature = temperature_of(bank, targets, fitted, options, context, report);
     report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
   }
   report.memory_bytes =

@@ -135,12 +135,12 @@ bool usable(const Report& report) {
 }
 
 // The live kernels alone, until they settle. False: nothing was changed.
-bool settle_live(BemklFactors& factors, const KernelBank& bank, const std::vector<Index>& live,
-                 const Vector& rest, const BemklOptions& options, const Context& context, Index& passes) {
-  const auto chosen = std::make_shared<kernels::ChosenBank>(bank, live);
+bool settle_live(BemklFactors& factors, const KernelBank& bank, const BemklFactors::Evidence& evidence,
+                 const BemklOptions& options, const Context& context, Index& passes) {
+  const auto chosen = std::make_shared<kernels::ChosenBank>(bank, evidence.live);
   const std::unique_ptr<KernelBank> stored = store_bank(chosen, {}, context);
   BemklFactors few = factors;
-  if (!few.keep_kernels(*stored, live)) return false;
+  if (!few.keep_kernels(*stored, evidence.live)) return false;
   BemklOptions left = options;
   left.iterations = options.iterations - passes;
   Report part;
@@ -148,7 +148,7 @@ bool settle_live(BemklFactors& factors, const KernelBank& bank, const std::vecto
   passes += part.iterations;
   if (!usable(part)) return false;
   BemklFactors whole = factors;
-  if (!whole.adopt(few, live, rest)) return false;
+  if (!whole.adopt(few, evidence.live, evidence.rest)) return false;
   factors = std::move(whole);
   return true;
 }
@@ -165,13 +165,13 @@ void run_with_dropping(BemklFactors& factors, const KernelBank& bank, const Bemk
   std::vector<Index> kept;
   for (int round = 0;
        round < kRounds && report.status == Status::iteration_limit && passes < options.iterations; ++round) {
-    const BemklFactors::Evidence evidence = factors.evidence_of_kernels();
+    BemklFactors::Evidence evidence = factors.evidence_of_kernels();
     // Kernels that come back to life join the others.
     std::vector<Index> live;
     std::ranges::set_union(kept, evidence.live, std::back_inserter(live));
     if (2 * std::ssize(live) > factors.kernels() || live.empty() || (round > 0 && live == kept)) break;
-    kept = live;
-    if (!settle_live(factors, bank, kept, evidence.rest, options, context, passes)) break;
+    kept = evidence.live = live;
+    if (!settle_live(factors, bank, evidence, options, context, passes)) break;
   }
   if (report.status != Status::iteration_limit || first.iterations == options.iterations) return;
   BemklOptions last = options;

@@ -533,7 +533,7 @@ Targets targets_of(Task task, Index n, unsigned seed, bool some_unlabelled = fal
   test::Normal normal(seed);
   if (task == Task::binary || task == Task::multiclass) {
     const int classes = task == Task::binary ? 2 : 3;
-    for (int c = 0; c < classes; ++c) targets.classes.push_back(std::string(1, static_cast<char>('a' + c)));
+    for (int c = 0; c < classes; ++c) targets.classes.emplace_back(std::string(1, static_cast<char>('a' + c)));
     for (Index i = 0; i < n; ++i)
       targets.codes.push_back(some_unlabelled && i % 3 == 0 ? Targets::unlabelled
                                                             : static_cast<int>(i * 7 % classes));
@@ -709,7 +709,7 @@ ManyFeatures many_features(Task task) {
   }
   made.targets.task = task;
   made.targets.classes = {"a", "b"};
-  if (task == Task::multiclass) made.targets.classes.push_back("c");
+  if (task == Task::multiclass) made.targets.classes.emplace_back("c");
   for (Index i = 0; i < n; ++i) {
     const double score = x(i, 0) + std::sin(2.0 * x(i, 1)) - x(i, 2) * x(i, 2) + 0.7;
     const int three = score > 0.8 ? 2 : (score > -0.5 ? 1 : 0);
