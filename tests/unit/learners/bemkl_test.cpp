@@ -533,7 +533,7 @@ Targets targets_of(Task task, Index n, unsigned seed, bool some_unlabelled = fal
   test::Normal normal(seed);
   if (task == Task::binary || task == Task::multiclass) {
     const int classes = task == Task::binary ? 2 : 3;
-    for (int c = 0; c < classes; ++c) targets.classes.emplace_back(std::string(1, static_cast<char>('a' + c)));
+    for (int c = 0; c < classes; ++c) targets.classes.emplace_back(1, static_cast<char>('a' + c));
     for (Index i = 0; i < n; ++i)
       targets.codes.push_back(some_unlabelled && i % 3 == 0 ? Targets::unlabelled
                                                             : static_cast<int>(i * 7 % classes));
