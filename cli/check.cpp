@@ -53,7 +53,7 @@ int run(const CheckOptions& options) {
   BankRequest request;
   if (!options.bank.empty()) request.kind = parse_bank_kind(options.bank);
   request.families = model.stochastic.has_value();
-  const auto bank = store_bank(model.recipe->training_bank(), request, session.context());
+  const auto bank = store_bank(model.recipe->training_bank_with(data), request, session.context());
   stop_if_interrupted();
   const Certificate certificate = certify(*bank, targets, model, session.context());
   session.console().end_progress();

@@ -97,6 +97,15 @@ std::shared_ptr<const KernelBank> Recipe::training_bank() const {
   return std::make_shared<kernels::ComputedBank>(terms, samples, samples, true);
 }
 
+std::shared_ptr<const KernelBank> Recipe::training_bank_with(const Dataset& samples) const {
+  Recipe whole = *this;
+  if (uses(terms, KernelFunction::precomputed))
+    whole.basis.kernels = in_training_order(samples.kernels, basis.kernels, "kernel");
+  if (uses(terms, KernelFunction::expdist))
+    whole.basis.distances = in_training_order(samples.distances, basis.distances, "distance");
+  return whole.training_bank();
+}
+
 std::shared_ptr<const KernelBank> Recipe::bank_for(const Dataset& samples) const {
   Dataset rows = preprocessing.apply(samples);
   if (uses(terms, KernelFunction::precomputed))

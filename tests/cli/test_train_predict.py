@@ -294,3 +294,18 @@ def test_bundled_data(kloom, tmp_path):
     # Published accuracies on this data are 0.95 to 0.98; 284 test samples have a standard error of 0.01.
     assert evaluation["values"]["accuracy"] > 0.93
     assert evaluation["values"]["AUC"] > 0.97
+
+
+@pytest.mark.parametrize("method", ["simplemkl", "bemkl", "mcmkl"])
+def test_check_takes_the_kernels_that_the_model_does_not_keep(kloom, tmp_path, method):
+    rng = numpy.random.default_rng(0)
+    x = rng.normal(size=(40, 3))
+    numpy.save(tmp_path / "K.npy", x @ x.T)
+    names = "".join("ab"[int(value > 0)] + "\n" for value in x[:, 0])
+    (tmp_path / "labels.csv").write_text("label\n" + names)
+    data = ["labels.csv", "--kernel-file", "K.npy"]
+    trained = kloom("train", *data, "--target", "label", "--method", method, "-o", "m.kloom", "--json").json()["report"]
+    checked = kloom("check", "m.kloom", *data, "--json").json()["certificate"]
+    assert [item["name"] for item in checked["items"]] == [item["name"] for item in trained["certificate"]["items"]]
+    for one, other in zip(checked["items"], trained["certificate"]["items"]):
+        assert one["value"] == pytest.approx(other["value"], rel=1e-6, abs=1e-9)
