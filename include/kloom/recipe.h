@@ -37,7 +37,7 @@ struct Recipe {
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank() const;
   // The same with the given matrices, which a model does not keep, of `samples`: the training samples once more.
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank_with(const Dataset& samples) const;
-  // New raw samples against the basis, computed on demand. `kernels`: which terms; empty: all.
+  // New raw samples against the basis, computed on demand.
   [[nodiscard]] std::shared_ptr<const KernelBank> bank_for(const Dataset& samples) const;
 };
 

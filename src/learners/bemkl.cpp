@@ -483,7 +483,6 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   const auto n = static_cast<double>(bank.rows());
   const auto p = static_cast<double>(bank.kernels());
   const algebra::ThreadScope threads(context, n * n * n + p * p * p + n * p * p);
-  const BemklPlan plan = bemkl_plan(targets, options);
   FitResult result;
   Report& report = result.report;
   describe_fit(report, "bemkl", bank, targets, threads.threads(), context);
@@ -491,9 +490,10 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   report.options = option_texts(bemkl_option_table(), options);
 
   ProgressMeter clock(context, "bemkl");
-  const Fitted fitted{plan, fit_groups(bank, plan, options, context, report)};
+  Fitted fitted{bemkl_plan(targets, options), {}};
+  fitted.factors = fit_groups(bank, fitted.plan, options, context, report);
   report.seconds.emplace_back("iterations", clock.seconds());
-  result.model = bemkl_model(bank, targets, plan, fitted.factors, options);
+  result.model = bemkl_model(bank, targets, fitted.plan, fitted.factors, options);
   const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
   if (options.calibration != "none" && !options.literal && sound) {
     result.model.bemkl->temperature = temperature_of(bank, targets, fitted, options, context, report);

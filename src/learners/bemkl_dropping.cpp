@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sparse kernel weights: most kernels are switched off early, but plain updates take E[e_m²] to 0 only as 1/t,
-// and every pass over all kernels costs P³. So the kernels that will stay off leave the iteration, which
-// settles with the others, and come back for the last passes: what is reported is a fixed point of the whole
-// model.
+// What sparse priors switch off. Samples stay switched off. Sparse kernel weights: most kernels are switched
+// off early, but plain updates take E[e_m²] to 0 only as 1/t, and every pass over all kernels costs P³. So the
+// kernels that will stay off leave the iteration, which settles with the others, and come back for the last
+// passes: what is reported is a fixed point of the whole model.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "algebra/blas.h"
 #include "kernels/chosen_bank.h"
@@ -43,12 +44,6 @@ Matrix blocks_of(const Matrix& stacked, Index n, std::span<const Index> kernels)
   return part;
 }
 
-std::vector<Index> all_of(Index count) {
-  std::vector<Index> places(at(count));
-  for (Index i = 0; i < count; ++i) places[at(i)] = i;
-  return places;
-}
-
 // Where E[ω] of a kernel with r = 0 ends: ω = (α + ½)/(1/β + ½/(ω + D)).
 double precision_when_off(const GammaPrior& prior, double rest) {
   const double half = 0.5 * (prior.shape * prior.scale - rest);
@@ -56,6 +51,25 @@ double precision_when_off(const GammaPrior& prior, double rest) {
 }
 
 }  // namespace
+
+bool BemklFactors::switch_off_samples() {
+  constexpr double kOff = 1e6;  // where the updates themselves end under the prior (1e-10, 1e+10)
+  bool any = false;
+  for (Index c = 0; c < outputs(); ++c) {
+    for (Index i = 0; i < samples(); ++i) {
+      if (!present(i) || lambda_(i, c) >= 0.1 * kOff) continue;
+      const double precision = 1.0 / a_variance_(i, c);
+      const double rest = precision - lambda_of_a_(i, c);
+      const double linear = a_(i, c) * precision;
+      if (linear * linear > rest) continue;
+      lambda_(i, c) = kOff;
+      a_(i, c) = 0.0;
+      a_variance_(i, c) = 1.0 / kOff;
+      any = true;
+    }
+  }
+  return any;
+}
 
 // With all else fixed and a flat prior the best ω_m is D²/(r² − D) where r² > D and infinite elsewhere, D the
 // precision of e_m without ω_m and r its linear term.
@@ -79,7 +93,8 @@ bool BemklFactors::keep_kernels(const KernelBank& bank, std::span<const Index> k
   algebra::axpy(-1.0, weighted_gram_of(bank).values(), rest.values());
   gram_of_dropped_ = std::make_shared<const Matrix>(std::move(rest));
   const Index n = samples();
-  const std::vector<Index> each = all_of(outputs());
+  std::vector<Index> each(at(outputs()));
+  std::iota(each.begin(), each.end(), Index{0});
   outputs_ = blocks_of(outputs_, n, kept);
   intermediate_ = blocks_of(intermediate_, n, kept);
   for (Matrix& covariance : g_covariance_) covariance = part_of(covariance, kept, kept);

@@ -580,23 +580,4 @@ Matrix BemklFactors::a_covariance(Index output) const {
   return precision;
 }
 
-bool BemklFactors::switch_off_samples() {
-  constexpr double kOff = 1e6;  // where the updates themselves end under the prior (1e-10, 1e+10)
-  bool any = false;
-  for (Index c = 0; c < outputs(); ++c) {
-    for (Index i = 0; i < samples(); ++i) {
-      if (!present(i) || lambda_(i, c) >= 0.1 * kOff) continue;
-      const double precision = 1.0 / a_variance_(i, c);
-      const double rest = precision - lambda_of_a_(i, c);
-      const double linear = a_(i, c) * precision;
-      if (linear * linear > rest) continue;
-      lambda_(i, c) = kOff;
-      a_(i, c) = 0.0;
-      a_variance_(i, c) = 1.0 / kOff;
-      any = true;
-    }
-  }
-  return any;
-}
-
 }  // namespace kloom::learners

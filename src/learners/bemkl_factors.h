@@ -5,9 +5,12 @@
 // their own:
 //
 //   model        λ_ic ~ Gamma,  a_ic | λ_ic ~ N(0, 1/λ_ic)
-//                g_imc | a_c ~ N(k_m,iᵀ a_c, 1/υ_c)        classification: 1/υ_c = σ_g² given; regression: υ_c
-//                ~ Gamma γ_c ~ Gamma,  b_c | γ_c ~ N(0, 1/γ_c);   ω_m ~ Gamma,  e_m | ω_m ~ N(0, 1/ω_m) f_ic |
-//                b, e, g_ic ~ N(eᵀg_ic + b_c, 1/ε_c) classification: ε_c = 1; regression: ε_c ~ Gamma, f = y
+//                g_imc | a_c ~ N(k_m,iᵀ a_c, 1/υ_c)
+//                γ_c ~ Gamma,  b_c | γ_c ~ N(0, 1/γ_c)
+//                ω_m ~ Gamma,  e_m | ω_m ~ N(0, 1/ω_m)
+//                f_ic | b, e, g_ic ~ N(eᵀg_ic + b_c, 1/ε_c)
+//   classes      1/υ_c = σ_g² and ε_c = 1 are given
+//   regression   υ_c ~ Gamma, ε_c ~ Gamma, f = y
 //   labels       probit: y_ic f_ic > ν, or |f_ic| > ν where there is no label
 //                multinomial: f_iy > f_ic for all other classes c, or nothing where there is no label
 //   maximise     the lower bound on log p(y) over q(λ) q(a) q(υ) q(G) q(γ) q(ω) q(ε) q(b,e) q(f)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "learners/mcmkl.h"
-#include "learners/fit_report.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "learners/fit_report.h"
 
 namespace kloom::learners {
 namespace {
@@ -173,9 +173,7 @@ void fill_model(Model& model, const KernelBank& bank, const Targets& targets, co
   }
   model.mcmkl = McmklPart{};
   McmklPart& part = *model.mcmkl;
-  part.loss = task.loss == solvers::MarginLoss::squared_hinge ? McmklPart::Loss::squared_hinge
-              : task.loss == solvers::MarginLoss::logistic    ? McmklPart::Loss::logistic
-                                                              : McmklPart::Loss::hinge;
+  part.loss = static_cast<McmklPart::Loss>(task.loss);  // the same names in the same order
   part.bias = task.bias;
   part.box = task.box;
   part.dual = solution.dual_alpha;

@@ -2,9 +2,9 @@
 //
 // Multiclass MKL [ZienOng2007]: one set of weights β for products of kernels K_p on samples and L_j on classes.
 //
-//   primal (4)  minimise  ½ Σ_k ‖v_k‖²/β_k + Σ_i C_i max(0, 1 − margin_i)    over v, b and β ≥ 0, Σ β_k = 1
-//   dual (9)    maximise  Σ_i α_iy_i − ½ max_k q_k(α)                        over the polytope of
-//   solvers/msvm.h (11)        minimise over β of J(β) = max over α of  Σ_i α_iy_i − ½ Σ_k β_k q_k(α)
+//   primal (4)  minimise  ½ Σ_k ‖v_k‖²/β_k + Σ_i C_i max(0, 1 − margin_i)  over v, b, β ≥ 0, Σ β_k = 1
+//   dual (9)    maximise  Σ_i α_iy_i − ½ max_k q_k(α)  over the polytope of solvers/msvm.h
+//   (11)        minimise  J(β) = max over α of  Σ_i α_iy_i − ½ Σ_k β_k q_k(α)  over β
 //
 //   q_k = ‖w_k‖² = tr(αᵀ K_p α L_j) for k = (j, p);  F = Σ_k β_k K_p α L_j are the scores without bias
 //
@@ -12,9 +12,8 @@
 // mixture α̂ = Σ_t μ_t α_t by the multipliers of the cuts is a point of (9) that proves it; every β gives an
 // upper bound, the primal at its m-SVM. The ways to choose the next β:
 //
-//   level         nearest to the best β among those where the cuts are below a level between the bounds;
-//   cheaper
-//                 guesses first
+//   level         nearest to the best β among those where the cuts are below a level between the bounds,
+//                 after cheaper guesses
 //   silp          where the cuts are least: the paper's column generation, unfolded (11)
 //   silp-compact  the same with the m-SVM in the variables of (7)
 //   qcqp          none: (9) by interior points (mcmkl_qcqp.h)
