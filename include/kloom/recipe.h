@@ -35,7 +35,7 @@ struct Recipe {
 
   // Training samples against themselves, computed on demand; store it with `store_bank`.
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank() const;
-  // The same with the given matrices, which a model does not keep, of `samples`: the training samples once more.
+  // The same with the matrices of `samples`, the training samples once more: a model does not keep them.
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank_with(const Dataset& samples) const;
   // New raw samples against the basis, computed on demand.
   [[nodiscard]] std::shared_ptr<const KernelBank> bank_for(const Dataset& samples) const;
