@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -184,6 +185,62 @@ KLOOM_CLONES void two_rows_by_four(const float* a, const float* b, Index n, cons
   dot_two_by_four(a, b, n, v, sums);
 }
 
+// Two rows of a symmetric matrix right of the diagonal, each number for both of its places: sums = rows · v for
+// both, and y += their parts of the products below, for two columns of v and y, n apart.
+template <typename Real>
+[[gnu::always_inline]] inline void both_sides_of_two(const Real* a, const Real* b, Index first, Index n,
+                                                     const double* v, const std::array<double, 4>& own,
+                                                     double* y, std::array<double, 4>& sums) {
+  double a0 = 0.0, a1 = 0.0, b0 = 0.0, b1 = 0.0;
+  const double* v1 = v + n;
+  double* y1 = y + n;
+#pragma omp simd reduction(+ : a0, a1, b0, b1)
+  for (Index j = first; j < n; ++j) {
+    const double r = a[j], s = b[j];
+    a0 += r * v[j];
+    a1 += r * v1[j];
+    b0 += s * v[j];
+    b1 += s * v1[j];
+    y[j] += r * own[0] + s * own[2];
+    y1[j] += r * own[1] + s * own[3];
+  }
+  sums = {a0, a1, b0, b1};
+}
+KLOOM_CLONES void two_rows_both_sides(const double* a, const double* b, Index first, Index n, const double* v,
+                                      const std::array<double, 4>& own, double* y,
+                                      std::array<double, 4>& sums) {
+  both_sides_of_two(a, b, first, n, v, own, y, sums);
+}
+KLOOM_CLONES void two_rows_both_sides(const float* a, const float* b, Index first, Index n, const double* v,
+                                      const std::array<double, 4>& own, double* y,
+                                      std::array<double, 4>& sums) {
+  both_sides_of_two(a, b, first, n, v, own, y, sums);
+}
+
+// K(rows, rows) · v(rows) for a symmetric K with rows in order, of which only the parts right of the diagonal
+// are read. v is 0 elsewhere; two columns of it and of y, which is 0 before.
+template <typename Real>
+void add_chosen_symmetric(const Real* k, Index n, std::span<const Index> rows, const double* v, double* y) {
+  for (std::size_t place = 0; place < rows.size(); place += 2) {
+    const Index i = rows[place];
+    const bool pair = place + 1 < rows.size();
+    const Index j = pair ? rows[place + 1] : i;
+    const Real* a = k + i * n;
+    const Real* b = k + j * n;
+    std::array<double, 4> own{v[i], v[n + i], 0.0, 0.0};
+    if (pair) own = {v[i], v[n + i], v[j], v[n + j]};
+    std::array<double, 4> sums{};
+    two_rows_both_sides(a, b, j + 1, n, v, own, y, sums);
+    for (std::size_t c = 0; c < 2; ++c) {
+      const Index column = static_cast<Index>(c) * n;
+      y[column + i] += sums[c] + a[i] * own[c];
+      if (!pair) continue;
+      y[column + i] += a[j] * own[2 + c];
+      y[column + j] += sums[2 + c] + a[j] * own[c] + b[j] * own[2 + c];
+    }
+  }
+}
+
 constexpr Index kFewColumns = 8;
 
 bool all_zero(std::span<const double> v) {
@@ -294,6 +351,37 @@ Matrix DenseBank::row_products(std::span<const Index> rows, ConstMatrixView v) c
   return result;
 }
 
+// The same products at rows where V has numbers, for symmetric kernels: half of the reading.
+Matrix DenseBank::symmetric_row_products(std::span<const Index> rows, ConstMatrixView v) const {
+  const auto chosen = static_cast<Index>(rows.size());
+  const Index n = cols();
+  const Index groups = (v.cols + 1) / 2;
+  Matrix result(chosen * kernels(), v.cols);
+  Matrix wide(n, 2 * groups);
+  for (Index k = 0; k < v.cols; ++k) std::ranges::copy(v.column(k), wide.column(k).begin());
+#pragma omp parallel
+  {
+    Matrix y(n, 2);
+#pragma omp for schedule(static)
+    for (Index part = 0; part < kernels() * groups; ++part) {
+      const Index p = part / groups;
+      const Index g = part % groups;
+      std::ranges::fill(y.values(), 0.0);
+      if (store_.f64 != nullptr) {
+        add_chosen_symmetric(store_.f64 + p * n * n, n, rows, wide.column(2 * g).data(), y.data());
+      } else {
+        add_chosen_symmetric(store_.f32 + p * n * n, n, rows, wide.column(2 * g).data(), y.data());
+      }
+      for (Index k = 2 * g; k < std::min(v.cols, 2 * g + 2); ++k) {
+        for (Index r = 0; r < chosen; ++r) {
+          result(p * chosen + r, k) = y(rows[static_cast<std::size_t>(r)], k - 2 * g);
+        }
+      }
+    }
+  }
+  return result;
+}
+
 Matrix DenseBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                ConstMatrixView c) const {
   verify({0, kernels()});
@@ -304,7 +392,9 @@ Matrix DenseBank::apply_chosen(std::span<const Index> rows, std::span<const Inde
   for (Index k = 0; k < c.cols; ++k) {
     for (Index j = 0; j < chosen; ++j) whole(cols[static_cast<std::size_t>(j)], k) += c(j, k);
   }
-  return row_products(rows, whole.view());
+  const bool square = symmetric() && std::ranges::equal(rows, cols) &&
+                      std::ranges::adjacent_find(rows, std::greater_equal<>{}) == rows.end();
+  return square ? symmetric_row_products(rows, whole.view()) : row_products(rows, whole.view());
 }
 
 Matrix DenseBank::apply_adjoint(ConstMatrixView g) const {

@@ -49,6 +49,7 @@ class DenseBank final : public KernelBank {
                         std::span<double> out) const;
   [[nodiscard]] Matrix gathered_products(std::span<const Index> rows, std::span<const Index> cols,
                                          ConstMatrixView c) const;
+  [[nodiscard]] Matrix symmetric_row_products(std::span<const Index> rows, ConstMatrixView v) const;
   [[nodiscard]] Matrix row_products(std::span<const Index> rows, ConstMatrixView v) const;
   template <typename VectorOf>
   void symmetric_products(VectorOf vector, double* out) const;

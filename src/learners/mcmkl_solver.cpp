@@ -54,7 +54,14 @@ SupportOutputs outputs_of(const KernelBank& bank, const Matrix& alpha, std::vect
   for (Index u = 0; u < alpha.cols(); ++u) {
     for (Index k = 0; k < outputs.alpha.rows(); ++k) outputs.alpha(k, u) = alpha(outputs.samples[at(k)], u);
   }
-  outputs.values = bank.apply_chosen(outputs.samples, outputs.samples, outputs.alpha.view());
+  // The classes' α add up to 0, and so do their outputs.
+  const Index free = alpha.cols() - 1;
+  const Matrix values = bank.apply_chosen(outputs.samples, outputs.samples, outputs.alpha.columns({0, free}));
+  outputs.values = Matrix(values.rows(), alpha.cols());
+  for (Index u = 0; u < free; ++u) {
+    std::ranges::copy(values.column(u), outputs.values.column(u).begin());
+    algebra::axpy(-1.0, values.column(u), outputs.values.column(free));
+  }
   return outputs;
 }
 
@@ -252,13 +259,14 @@ Vector CuttingPlanes::norm_step(const Point& best) {
   return point;
 }
 
-// With one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that keeps
-// halving the gap. The model knows nothing of variables that will become free; where few are and the optimum is
+// With one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that closes
+// the gap. The model knows nothing of variables that will become free; where few are and the optimum is
 // far, the weights follow the norms, for as long as that improves. Else the level method, which always gets
 // there; kLevel is the share of the interval between the bounds that the level leaves above the lower one.
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
   constexpr double kFar = 0.3;
+  constexpr double kCloser = 0.8;
   Matrix beta(best.beta.rows(), best.beta.cols());
   if (settings_.algorithm != McmklAlgorithm::level) {
     std::ranges::copy(master.point, beta.values().begin());
@@ -269,7 +277,7 @@ Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimu
   const bool blind = 2 * static_cast<Index>(best.outputs.samples.size()) < bank_.rows();
   if (blind && improved_ && gap > kFar * std::abs(best.primal)) {
     point = norm_step(best);
-  } else if (gap <= 0.5 * gap_before_) {
+  } else if (gap <= (improved_ ? kCloser : 0.5) * gap_before_) {
     gap_before_ = gap;
     point = quadratic_step(best);
   } else {
@@ -320,8 +328,6 @@ void CuttingPlanes::finish(McmklSolution& solution, const Point& best) const {
   solution.bias = best.bias;
   solution.primal = best.primal;
   solution.moves = moves_;
-  const Matrix q = product_forms(bank_, task_, solution.dual_alpha);
-  solution.dual = worth_part(task_, solution.dual_alpha) - 0.5 * *std::ranges::max_element(q.values());
 }
 
 McmklSolution CuttingPlanes::solve() {
@@ -348,6 +354,7 @@ McmklSolution CuttingPlanes::solve() {
     const solvers::SimplexCuts::Minimum master = cuts_.minimise();
     if (master.value > lower) {
       lower = master.value;
+      solution.dual = lower;
       solution.dual_alpha = mixture(master.multipliers);
     }
     const double gap = (best.primal - lower) / std::max(std::abs(best.primal), 1e-300);

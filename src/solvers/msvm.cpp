@@ -117,7 +117,7 @@ class Solver {
   [[nodiscard]] Arc arc(Index u, Index v) const;
   void best_partner(Index u);
   void renew(const std::vector<Index>& changed);
-  [[nodiscard]] double cycle(Index u, Index v) const { return slope_(u, v) + slope_(v, u); }
+  void renew_slopes(Index first, Index second);
   void relax(Vector& potential, std::vector<Index>* before, bool reversed) const;
   [[nodiscard]] Vector biases() const;
   [[nodiscard]] Matrix scores() const;
@@ -130,6 +130,7 @@ class Solver {
   Matrix gradient_;
   std::vector<Raisable> raisable_;  // of each class
   Matrix slope_;                    // d(u,v)
+  Matrix cycle_;                    // d(u,v) + d(v,u)
   std::vector<Index> best_;         // partner of each class in its most negative cycle of two
   Vector curvature_;
   double tolerance_ = 0.0;  // of now: coarse at first
@@ -146,6 +147,7 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
       gradient_(n_, problem.classes),
       raisable_(at(problem.classes)),
       slope_(problem.classes, problem.classes, kInfinity),
+      cycle_(problem.classes, problem.classes, kInfinity),
       best_(at(problem.classes)),
       curvature_(at(n_)) {
   if (!start.empty() || problem.loss == MarginLoss::logistic) kernel_.add_product(alpha_, gradient_.view());
@@ -237,27 +239,35 @@ Arc Solver::arc(Index u, Index v) const {
 
 // The class v with the least d(u,v) + d(v,u).
 void Solver::best_partner(Index u) {
-  const auto column = slope_.column(u);
-  Index best = u == 0 ? 1 : 0;
+  const auto own = cycle_.column(u);
+  double least = kInfinity;
+#pragma omp simd reduction(min : least)
+  for (Index v = 0; v < classes(); ++v) least = std::min(least, own[at(v)]);
+  best_[at(u)] = static_cast<Index>(std::ranges::find(own, least) - own.begin());
+}
+
+// d(u,v) and d(v,u) of two classes u, or one, and every v.
+void Solver::renew_slopes(Index first, Index second) {
   for (Index v = 0; v < classes(); ++v) {
-    if (v != u && slope_(u, v) + column[at(v)] < slope_(u, best) + column[at(best)]) best = v;
+    const auto from =
+        Raisable::least_differences(raisable_[at(first)], raisable_[at(second)], gradient_.column(v));
+    const auto to = raisable_[at(v)].least_differences(gradient_.column(first), gradient_.column(second));
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Index u = k == 0 ? first : second;
+      if (u == v) continue;
+      slope_(u, v) = from[k];
+      slope_(v, u) = to[k];
+      cycle_(u, v) = cycle_(v, u) = from[k] + to[k];
+    }
   }
-  best_[at(u)] = best;
 }
 
 void Solver::renew(const std::vector<Index>& changed) {
   // Lists of samples, so that all of this costs N and the non-zero α for every changed class, not N·M.
   for (Index c : changed) raisable_[at(c)].renew(gradient_.column(c));
-  const auto renew_one = [&](Index u, Index v) {
-    slope_(u, v) = raisable_[at(u)].least_difference(gradient_.column(v));
-  };
-  for (Index v = 0; v < classes(); ++v) {
-    for (Index c : changed) {
-      if (v == c) continue;
-      renew_one(c, v);
-      renew_one(v, c);
-    }
-  }
+  std::size_t k = 0;
+  for (; k + 2 <= changed.size(); k += 2) renew_slopes(changed[k], changed[k + 1]);
+  if (k < changed.size()) renew_slopes(changed[k], changed[k]);
   // Rows of other classes are looked through again only where their best partner is among the changed.
   for (Index c : changed) best_partner(c);
   for (Index u = 0; u < classes(); ++u) {
@@ -265,7 +275,7 @@ void Solver::renew(const std::vector<Index>& changed) {
       if (u == c) continue;
       if (best_[at(u)] == c) {
         best_partner(u);
-      } else if (cycle(u, c) < cycle(u, best_[at(u)])) {
+      } else if (cycle_(c, u) < cycle_(best_[at(u)], u)) {
         best_[at(u)] = c;
       }
     }
@@ -398,7 +408,7 @@ bool Solver::two_class_move() {
   Arc first;
   for (Index u = 0; u < classes(); ++u) {
     const Index v = best_[at(u)];
-    const double sum = cycle(u, v);
+    const double sum = cycle_(v, u);
     if (sum >= least) continue;
     least = sum;
     first = {-1, u, v};

@@ -6,6 +6,7 @@
 // gradients are those of all samples, ∞ for the others.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Raisable {
   void renew(std::span<const double> gradient);
   // min over the samples of the class's gradient less `other`; ∞ if there are none.
   [[nodiscard]] double least_difference(std::span<const double> other) const;
+  // The same for two others, and for two classes and one other: a move changes two classes, and reading is what
+  // it costs.
+  [[nodiscard]] std::array<double, 2> least_differences(std::span<const double> a,
+                                                        std::span<const double> b) const;
+  [[nodiscard]] static std::array<double, 2> least_differences(const Raisable& a, const Raisable& b,
+                                                               std::span<const double> other);
 
  private:
   Vector gradients_;
