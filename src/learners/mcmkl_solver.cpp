@@ -109,6 +109,7 @@ class CuttingPlanes {
   [[nodiscard]] Matrix next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower);
   [[nodiscard]] static Vector norm_step(const Point& best);
   [[nodiscard]] Vector quadratic_step(const Point& best);
+  static void shorten(Vector& point, const Point& best);
   void forget(const Vector& multipliers);
   [[nodiscard]] Matrix mixture(const Vector& multipliers) const;
   void finish(McmklSolution& solution, const Point& best) const;
@@ -259,6 +260,16 @@ Vector CuttingPlanes::norm_step(const Point& best) {
   return point;
 }
 
+// Samples that come into play on the way bend J more than the model knows. Where there may be many of them, a
+// step to the model's minimum goes too far; but not if that is a single kernel, where it is often right.
+void CuttingPlanes::shorten(Vector& point, const Point& best) {
+  constexpr double kShare = 0.7;
+  const bool many = 5 * static_cast<Index>(best.outputs.samples.size()) < 3 * best.alpha.rows();
+  if (!many || std::ranges::count_if(point, [](double weight) { return weight > 0.0; }) <= 1) return;
+  algebra::scale(kShare, point);
+  algebra::axpy(1.0 - kShare, best.beta.values(), point);
+}
+
 // With one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that closes
 // the gap. The model knows nothing of variables that will become free; where few are and the optimum is
 // far, the weights follow the norms, for as long as that improves. Else the level method, which always gets
@@ -266,6 +277,8 @@ Vector CuttingPlanes::norm_step(const Point& best) {
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
   constexpr double kFar = 0.3;
+  constexpr double kNear = 0.05;
+  constexpr double kMiddle = 0.2;
   constexpr double kCloser = 0.8;
   Matrix beta(best.beta.rows(), best.beta.cols());
   if (settings_.algorithm != McmklAlgorithm::level) {
@@ -280,6 +293,7 @@ Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimu
   } else if (gap <= (improved_ ? kCloser : 0.5) * gap_before_) {
     gap_before_ = gap;
     point = quadratic_step(best);
+    if (gap > kNear * std::abs(best.primal) && gap < kMiddle * std::abs(best.primal)) shorten(point, best);
   } else {
     gap_before_ = std::numeric_limits<double>::infinity();
   }
