@@ -246,6 +246,10 @@ void square_lower_recursive(MatrixView l) {
 
 }  // namespace
 
+void lower_multiply(ConstMatrixView l, MatrixView x) {
+  trmm('L', Op::none, 1.0, l, x);
+}
+
 Index cholesky_inverse_factor(MatrixView a) {
   clear_above_diagonal(a);
   return inverse_factor_recursive(a);

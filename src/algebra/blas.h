@@ -34,6 +34,8 @@ void symmetrise_from_lower(MatrixView a);
 [[nodiscard]] Index cholesky(MatrixView a);
 // x ← (L Lᵀ)⁻¹ x for every column of x, L from `cholesky`.
 void cholesky_solve(ConstMatrixView l, MatrixView x);
+// x ← L x for every column of x, L lower triangular.
+void lower_multiply(ConstMatrixView l, MatrixView x);
 // x ← L⁻¹ x for every column of x.
 void lower_solve(ConstMatrixView l, MatrixView x);
 // A ← L⁻¹ in place where A = L Lᵀ (lower triangle of A is read; the strict upper one becomes 0). Cholesky and

@@ -20,11 +20,14 @@ ChosenBank::ChosenBank(const KernelBank& bank, std::vector<Index> chosen)
       bank_(bank),
       chosen_(std::move(chosen)) {}
 
+// Neighbours together: kernels on the same features share what they are computed from.
 void ChosenBank::panels(Range kernels, Range rows, double* out) const {
-  for (Index k = kernels.begin; k < kernels.end; ++k) {
-    const Index p = chosen_[static_cast<std::size_t>(k)];
-    bank_.panels({p, p + 1}, rows, out);
-    out += rows.size() * cols();
+  const auto kernel = [this](Index k) { return chosen_[static_cast<std::size_t>(k)]; };
+  for (Index k = kernels.begin; k < kernels.end;) {
+    Range run{kernel(k), kernel(k) + 1};
+    while (++k < kernels.end && kernel(k) == run.end) ++run.end;
+    bank_.panels(run, rows, out);
+    out += run.size() * rows.size() * cols();
   }
 }
 

@@ -398,8 +398,15 @@ Matrix DenseBank::apply_chosen(std::span<const Index> rows, std::span<const Inde
 }
 
 Matrix DenseBank::apply_adjoint(ConstMatrixView g) const {
-  if (store_.f64 == nullptr) return KernelBank::apply_adjoint(g);
   verify({0, kernels()});
+  if (symmetric() && g.cols == 1) {
+    // Half of the reading; sums of all kernels come after it, so that any number of threads gives the same bits.
+    const Matrix each = apply_each({g.data, rows(), kernels(), rows()});
+    Matrix result(cols(), 1);
+    for (Index p = 0; p < kernels(); ++p) algebra::axpy(1.0, each.column(p), result.values());
+    return result;
+  }
+  if (store_.f64 == nullptr) return KernelBank::apply_adjoint(g);
   Matrix result(cols(), g.cols);
   if (g.cols == 1) {
     algebra::gemv(Op::none, 1.0, stack(), g.column(0), 0.0, result.column(0));

@@ -13,6 +13,7 @@
 #include "algebra/threads.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "kernels/chosen_bank.h"
 #include "kernels/computed_bank.h"
 #include "kernels/concat_bank.h"
 #include "kernels/dense_bank.h"
@@ -181,30 +182,25 @@ std::unique_ptr<KernelBank> make_low_rank(const KernelBank& bank, double toleran
     throw InvalidArgument("bank low-rank is for training kernels; rows and columns differ here");
   std::vector<std::optional<Matrix>> factors = factorise(bank, tolerance);
   std::vector<Matrix> thin;
-  BankPart low;
   std::vector<std::string> names;
-  std::vector<BankPart> parts;
-  for (Index p = 0; p < bank.kernels();) {
-    if (factors[at(p)]) {
-      thin.push_back(std::move(*factors[at(p)]));
-      low.kernels.push_back(p);
-      names.push_back(bank.names()[at(p)]);
-      ++p;
+  BankPart low;
+  BankPart dense;
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    if (!factors[at(p)]) {
+      dense.kernels.push_back(p);
       continue;
     }
-    Range run{p, p};
-    while (run.end < bank.kernels() && !factors[at(run.end)]) ++run.end;
-    BankPart dense{materialise(bank, run, false, context), std::vector<Index>(at(run.size()))};
-    std::iota(dense.kernels.begin(), dense.kernels.end(), run.begin);
-    parts.push_back(std::move(dense));
-    p = run.end;
+    thin.push_back(std::move(*factors[at(p)]));
+    names.push_back(bank.names()[at(p)]);
+    low.kernels.push_back(p);
   }
   if (thin.empty()) return materialise(bank, {0, bank.kernels()}, false, context);
   auto thin_bank = std::make_unique<kernels::LowRankBank>(thin, std::move(names));
-  if (parts.empty()) return thin_bank;
+  if (dense.kernels.empty()) return thin_bank;
   low.bank = std::move(thin_bank);
-  parts.insert(parts.begin(), std::move(low));
-  return std::make_unique<kernels::ConcatBank>(std::move(parts));
+  const kernels::ChosenBank others(bank, dense.kernels);
+  dense.bank = materialise(others, {0, others.kernels()}, false, context);
+  return std::make_unique<kernels::ConcatBank>(std::vector<BankPart>{std::move(low), std::move(dense)});
 }
 
 std::size_t family_bytes(const KernelBank& bank) {

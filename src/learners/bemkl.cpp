@@ -260,9 +260,13 @@ BemklPosterior posterior_of(const BemklPlan& plan, const std::vector<BemklFactor
 
 std::size_t working_memory(Index n, Index p, Index outputs) {
   // S, the factor of Σ(a)'s precision and every Σ(a); G, its linear term, [K_p μ_a] and a copy of the state;
-  // Σ_g, Σ_(b,e), moments, work. Once more where folds calibrate what the fit has come to.
-  const auto entries =
-      (5 + 2 * outputs) * n * n + 10 * n * p * outputs + (9 + outputs) * (p + outputs) * (p + outputs);
+  // Σ_g, Σ_(b,e), moments, work. Once more where folds calibrate what the fit has come to. With far more
+  // kernels than samples P × P matrices are made at the end only; before, there are about 3N rows for each
+  // output.
+  const Index square = (p + outputs) * (p + outputs);
+  const Index of_kernels =
+      thin_pays(n, outputs, p) ? 4 * square + 24 * n * p * outputs : (9 + outputs) * square;
+  const Index entries = (5 + 2 * outputs) * n * n + 10 * n * p * outputs + of_kernels;
   return static_cast<std::size_t>(entries) * sizeof(double);
 }
 

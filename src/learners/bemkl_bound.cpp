@@ -88,7 +88,7 @@ double BemklFactors::bound_of_intermediate() const {
     const double log_upsilon = gaussian() ? log_mean(shape, upsilon) : std::log(upsilon);
     if (gaussian()) sum += bound_of_gamma(hyper_.upsilon, shape, upsilon);
     sum += -0.5 * total_weight_ * p * (kLog2Pi - log_upsilon) - 0.5 * upsilon * intermediate_residual(c);
-    sum += 0.5 * present_count_ * (p * (1.0 + kLog2Pi) + log_det_g_[g_covariance_.size() == 1 ? 0 : at(c)]) -
+    sum += 0.5 * present_count_ * (p * (1.0 + kLog2Pi) + log_det_g_[log_det_g_.size() == 1 ? 0 : at(c)]) -
            0.5 * p * log_weight_;
   }
   return sum;

@@ -92,6 +92,11 @@ bool BemklFactors::keep_kernels(const KernelBank& bank, std::span<const Index> k
   Matrix rest = *gram_;
   algebra::axpy(-1.0, weighted_gram_of(bank).values(), rest.values());
   gram_of_dropped_ = std::make_shared<const Matrix>(std::move(rest));
+  if (thin()) {
+    g_covariance_ = {thin_outputs_.dense()};
+    g_moment_ = {moment(0)};
+    thin_weights_ = nullptr;
+  }
   const Index n = samples();
   std::vector<Index> each(at(outputs()));
   std::iota(each.begin(), each.end(), Index{0});

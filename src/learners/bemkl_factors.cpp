@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -91,20 +92,32 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
     for (Index c = 0; c < outputs() && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
   }
   upsilon_of_a_ = upsilon_;
-  g_covariance_.assign(gaussian() ? at(outputs()) : 1, identity(bank.kernels()));
-  log_det_g_.assign(g_covariance_.size(), 0.0);
-  g_moment_.resize(g_covariance_.size());
-  Matrix core = identity(bank.kernels());
-  if (!gaussian()) {  // T of Σ(e) = I
-    const double t = 1.0 / (1.0 + hyper.sigma_g * hyper.sigma_g);
-    algebra::scale(t, core.values());
-    log_det_core_ = static_cast<double>(bank.kernels()) * std::log(t);
-  }
-  core_ = std::make_shared<const Matrix>(std::move(core));
+  start_covariances();
   double trace = 0.0;
   for (Index i = 0; i < bank.rows(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
   trace_a_.assign(at(outputs()), trace);
   apply_a();
+}
+
+// Identities.
+void BemklFactors::start_covariances() {
+  const Index p = kernels();
+  log_det_g_.assign(gaussian() ? at(outputs()) : 1, 0.0);
+  if (!gaussian() && !hyper_.non_negative && thin_pays(samples(), outputs(), p)) {
+    thin_weights_ = std::make_shared<const ThinWeights>(ThinWeights::identity(p));
+    thin_outputs_.diagonal.assign(at(p), 1.0);
+    thin_outputs_.z = thin_outputs_.w = Matrix(0, p);
+    return;
+  }
+  g_covariance_.assign(log_det_g_.size(), identity(p));
+  g_moment_.resize(g_covariance_.size());
+  Matrix core = identity(p);
+  if (!gaussian()) {  // T of Σ(e) = I
+    const double t = 1.0 / (1.0 + hyper_.sigma_g * hyper_.sigma_g);
+    algebra::scale(t, core.values());
+    log_det_core_ = static_cast<double>(p) * std::log(t);
+  }
+  core_ = std::make_shared<const Matrix>(std::move(core));
 }
 
 void BemklFactors::count_samples() {
@@ -139,8 +152,16 @@ ConstMatrixView BemklFactors::of_output(const Matrix& stacked, Index output) con
   return {stacked.column(output).data(), samples(), kernels(), samples()};
 }
 
-const Matrix& BemklFactors::g_covariance(Index output) const {
-  return g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
+Matrix BemklFactors::g_covariance(Index output) const {
+  return thin() ? thin_outputs_.dense() : g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
+}
+
+double BemklFactors::g_trace(Index output) const {
+  if (thin()) return thin_outputs_.trace();
+  const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
+  double trace = 0.0;
+  for (Index m = 0; m < kernels(); ++m) trace += covariance(m, m);
+  return trace;
 }
 
 double BemklFactors::second_moment_be(Index k) const {
@@ -154,6 +175,7 @@ Vector BemklFactors::cross_moment_eb(Index output) const {
 }
 
 Matrix BemklFactors::e_covariance() const {
+  if (thin()) return thin_weights_->dense();
   Matrix covariance = *core_;
   if (hyper_.non_negative) {
     std::ranges::fill(covariance.values(), 0.0);
@@ -193,9 +215,7 @@ double BemklFactors::intermediate_residual(Index output) const {
   double residual = 0.0;
 #pragma omp simd reduction(+ : residual)
   for (Index i = 0; i < intermediate_.rows(); ++i) residual += (g[i] - k[i]) * (g[i] - k[i]);
-  residual += trace_a_[at(output)];
-  for (Index m = 0; m < kernels(); ++m) residual += present_count_ * g_covariance(output)(m, m);
-  return residual;
+  return residual + trace_a_[at(output)] + present_count_ * g_trace(output);
 }
 
 double BemklFactors::bias_square(Index output) const {
@@ -204,6 +224,16 @@ double BemklFactors::bias_square(Index output) const {
 }
 
 double BemklFactors::mean_square(std::size_t moment) const {
+  if (thin()) {
+    const Matrix product = thin_outputs_.times({e().data(), 1, kernels(), 1});
+    double sum = present_count_ * static_cast<double>(outputs()) * algebra::dot(product.values(), e());
+    Vector means(at(samples()));
+    for (Index c = 0; c < outputs(); ++c) {
+      algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means);
+      sum += algebra::dot(means, means);
+    }
+    return sum;
+  }
   Vector product(omega_.size());
   algebra::gemv(Op::none, 1.0, g_moment_[moment].view(), e(), 0.0, product);
   return algebra::dot(product, e());
@@ -212,13 +242,12 @@ double BemklFactors::mean_square(std::size_t moment) const {
 // Right after q(b,e) the trace follows from what its update had at hand; else Σ(e) is formed.
 double BemklFactors::weights_trace() const {
   if (weights_trace_known_) return weights_trace_;
-  return algebra::dot(g_moment_.front().values(), e_covariance().values());
+  return algebra::dot(moment(0).values(), e_covariance().values());
 }
 
 double BemklFactors::target_residual(Index output) const {
   const auto y = f_.column(output);
-  const Matrix& moment = g_moment_[at(output)];
-  const double trace = algebra::dot(moment.values(), e_covariance().values());
+  const double trace = algebra::dot(g_moment_[at(output)].values(), e_covariance().values());
   return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(output)) + bias_square(output) +
          mean_square(at(output)) + trace;
 }
@@ -297,6 +326,13 @@ void BemklFactors::apply_a() {
 // Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹. E[eeᵀ] = Σ(e) + μμᵀ: Q = (E[υ]I + E[ε]Σ(e))⁻¹ first, then the rank-one term.
 bool BemklFactors::update_g_covariance(std::size_t k) {
   const double upsilon = upsilon_[k];
+  if (thin()) {
+    std::optional<ThinOutputs> made = thin_outputs(*thin_weights_, e(), upsilon);
+    if (!made) return false;
+    thin_outputs_ = std::move(*made);
+    log_det_g_[k] = thin_outputs_.log_det;
+    return std::isfinite(log_det_g_[k]);
+  }
   const double epsilon = epsilon_[k];
   const auto p = static_cast<double>(kernels());
   Matrix& q = g_covariance_[k];
@@ -330,7 +366,7 @@ bool BemklFactors::update_g_covariance(std::size_t k) {
 bool BemklFactors::update_intermediate() {
   const Index n = samples();
   const Index p = kernels();
-  for (std::size_t k = 0; k < g_covariance_.size(); ++k) {
+  for (std::size_t k = 0; k < log_det_g_.size(); ++k) {
     if (!update_g_covariance(k)) return false;
   }
   Matrix linear(n, p);  // E[υ] [K_p μ_a] + E[ε] (f μ_eᵀ − 1 E[e b]ᵀ)
@@ -348,26 +384,34 @@ bool BemklFactors::update_intermediate() {
       for (Index i = 0; i < n; ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root_[at(i)];
     }
     const MatrixView g{intermediate_.column(c).data(), n, p, n};
-    algebra::gemm(Op::none, Op::none, 1.0, linear.view(), g_covariance(c).view(), 0.0, g);
+    if (thin()) {
+      std::ranges::copy(thin_outputs_.times(linear.view()).values(), g.data);
+    } else {
+      const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(c)];
+      algebra::gemm(Op::none, Op::none, 1.0, linear.view(), covariance.view(), 0.0, g);
+    }
     algebra::gemv(Op::transpose, 1.0, g, root_, 0.0, g_sum_.column(c));
   }
-  for (std::size_t k = 0; k < g_moment_.size(); ++k) update_moments(k);
+  for (std::size_t k = 0; k < g_moment_.size(); ++k) g_moment_[k] = make_moment(k, g_covariance_[k]);
   weights_trace_known_ = false;
   return true;
 }
 
 // Of output k in regression, of all outputs together in classification.
-void BemklFactors::update_moments(std::size_t k) {
+Matrix BemklFactors::make_moment(std::size_t k, Matrix covariance) const {
   const Range range =
       gaussian() ? Range{static_cast<Index>(k), static_cast<Index>(k) + 1} : Range{0, outputs()};
-  Matrix& moment = g_moment_[k];
-  moment = g_covariance_[k];
   double own = present_count_ * static_cast<double>(range.size());
   for (Index c = range.begin; c < range.end; ++c) {
-    algebra::syrk_lower(Op::transpose, 1.0, of_output(intermediate_, c), own, moment.view());
+    algebra::syrk_lower(Op::transpose, 1.0, of_output(intermediate_, c), own, covariance.view());
     own = 1.0;
   }
-  algebra::symmetrise_from_lower(moment.view());
+  algebra::symmetrise_from_lower(covariance.view());
+  return covariance;
+}
+
+Matrix BemklFactors::moment(std::size_t k) const {
+  return thin() ? make_moment(k, thin_outputs_.dense()) : g_moment_[k];
 }
 
 void BemklFactors::update_gamma_omega() {
@@ -386,7 +430,7 @@ void BemklFactors::update_epsilon() {
 
 // diag E[ω] + Σ_c E[ε](G_cᵀG_c + N Σ_g), the precision of e for given biases.
 Matrix BemklFactors::e_precision_given_b() const {
-  Matrix precision = g_moment_.front();
+  Matrix precision = moment(0);
   if (epsilon_.front() != 1.0) algebra::scale(epsilon_.front(), precision.values());
   for (std::size_t k = 1; k < g_moment_.size(); ++k)
     algebra::axpy(epsilon_[k], g_moment_[k].values(), precision.values());
@@ -405,6 +449,60 @@ Matrix BemklFactors::be_right() const {
   return right;
 }
 
+double BemklFactors::bias_precision(Index c) const {
+  return gamma_[at(c)] + epsilon_[at(c)] * total_weight_;
+}
+
+// What Σ(e) will be multiplied with: the right side of e with the biases eliminated, and the columns B.
+Matrix BemklFactors::be_asked() const {
+  const Matrix right = be_right();
+  Matrix asked(kernels(), 1 + outputs());
+  std::copy_n(right.data() + outputs(), kernels(), asked.data());
+  for (Index c = 0; c < outputs(); ++c) {
+    algebra::axpy(epsilon_[at(c)], g_sum_.column(c), asked.column(1 + c));
+    algebra::axpy(-right(c, 0) / bias_precision(c), asked.column(1 + c), asked.column(0));
+  }
+  return asked;
+}
+
+// Rows A with AᵀA = Σ_c G_cᵀ(I − rrᵀ/c_c)G_c, r the roots of the samples' weights: A_c = (I − κrrᵀ)G_c.
+Matrix BemklFactors::outputs_without_bias() const {
+  const Index n = samples();
+  Matrix rows(n * outputs(), kernels());
+  for (Index c = 0; c < outputs(); ++c) {
+    const double share = std::min(1.0, total_weight_ / bias_precision(c));
+    const double kappa = (1.0 - std::sqrt(1.0 - share)) / total_weight_;
+    const ConstMatrixView g = of_output(intermediate_, c);
+    for (Index m = 0; m < kernels(); ++m) {
+      const double shift = kappa * g_sum_(m, c);
+      double* to = rows.column(m).data() + c * n;
+      for (Index i = 0; i < n; ++i) to[i] = g(i, m) - shift * root_[at(i)];
+    }
+  }
+  return rows;
+}
+
+bool BemklFactors::update_thin_be() {
+  std::optional<ThinWeights> made = thin_weights(thin_outputs_, omega_, outputs_without_bias(),
+                                                 present_count_ * static_cast<double>(outputs()));
+  if (!made || !std::isfinite(made->log_det)) return false;
+  const Matrix asked = be_asked();
+  Matrix rows(asked.cols(), asked.rows());
+  for (Index k = 0; k < asked.cols(); ++k) {
+    for (Index m = 0; m < asked.rows(); ++m) rows(k, m) = asked(m, k);
+  }
+  const Matrix answer = made->times(rows.view());
+  Matrix solved(asked.rows(), asked.cols());
+  for (Index k = 0; k < asked.cols(); ++k) {
+    for (Index m = 0; m < asked.rows(); ++m) solved(m, k) = answer(k, m);
+  }
+  log_det_e_ = made->log_det;
+  std::ranges::copy(made->variances(), be_variance_.begin() + outputs());
+  thin_weights_ = std::make_shared<const ThinWeights>(std::move(*made));
+  update_be_moments(solved);
+  return true;
+}
+
 // The precision of (b, e) is [diag c_c, Bᵀ; B, ·] with c_c = E[γ_c] + E[ε_c]N and columns B_c = E[ε_c] G_c1.
 // Without the biases it is Ĉ = · − Σ_c B_c B_cᵀ/c_c.
 bool BemklFactors::update_be() {
@@ -412,17 +510,11 @@ bool BemklFactors::update_be() {
     update_be_non_negative();
     return true;
   }
-  const Index p = kernels();
-  const Matrix right = be_right();
+  if (thin()) return update_thin_be();
+  Matrix solved = be_asked();
   Matrix factor = e_precision_given_b();
-  Matrix solved(p, 1 + outputs());  // Σ(e) times what e's mean and the columns B ask for
-  std::copy_n(right.data() + outputs(), p, solved.data());
-  for (Index c = 0; c < outputs(); ++c) {
-    const double own = gamma_[at(c)] + epsilon_[at(c)] * total_weight_;
-    algebra::axpy(epsilon_[at(c)], g_sum_.column(c), solved.column(1 + c));
-    algebra::axpy(-right(c, 0) / own, solved.column(1 + c), solved.column(0));
-    algebra::rank_one(-1.0 / own, solved.column(1 + c), factor.view());
-  }
+  for (Index c = 0; c < outputs(); ++c)
+    algebra::rank_one(-1.0 / bias_precision(c), solved.column(1 + c), factor.view());
   Matrix shifted;
   if (!gaussian()) shifted = factor;
   if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
@@ -451,7 +543,7 @@ void BemklFactors::update_be_moments(const Matrix& solved) {
   for (Index m = 0; m < kernels(); ++m) weights_trace_ -= omega_[at(m)] * be_variance_[at(outputs() + m)];
   for (Index c = 0; c < outputs(); ++c) {
     const double epsilon = epsilon_[at(c)];
-    const double own = gamma_[at(c)] + epsilon * total_weight_;
+    const double own = bias_precision(c);
     const double sum = epsilon * algebra::dot(root_, f_.column(c));
     be_[at(c)] = (sum - epsilon * algebra::dot(g_sum_.column(c), e())) / own;
     log_det_be_ -= std::log(own);

@@ -28,7 +28,8 @@
 // Eliminating the biases, Σ(e) = Ĉ⁻¹. Classification needs of it the diagonal, products with few vectors and
 // the determinant, all from the inverse of Ĉ's Cholesky factor, and Σ(g) = (I/σ_g² + Σ(e) + μμᵀ)⁻¹, which is
 // σ_g²I − σ_g⁴T less a rank-one term with T = (Ĉ + σ_g²I)⁻¹: one inverse serves both. core is T there. In
-// regression υ moves between q(b,e) and q(G), and core is Σ(e) itself.
+// regression υ moves between q(b,e) and q(G), and core is Σ(e) itself. Far more kernels than samples: both are
+// diagonal but for few directions, see bemkl_thin.h.
 //
 // A sample of weight w has p(g_i|a) and p(f_i|…) to the power w. With rows scaled by √w (kernel rows, g_i, f_i,
 // the ones of the bias and the margin) every update below is that of weight 1; only constants of the bound
@@ -41,6 +42,7 @@
 
 #include "kloom/bank.h"
 #include "kloom/matrix.h"
+#include "learners/bemkl_thin.h"
 
 namespace kloom::learners {
 
@@ -136,7 +138,7 @@ class BemklFactors {
   [[nodiscard]] const Matrix& a_variance() const { return a_variance_; }
   [[nodiscard]] Matrix a_covariance(Index output) const;  // Σ(a_c) whole, from the λ and υ that formed it
   [[nodiscard]] const Matrix& intermediate() const { return intermediate_; }
-  [[nodiscard]] const Matrix& g_covariance(Index output = 0) const;
+  [[nodiscard]] Matrix g_covariance(Index output = 0) const;
   [[nodiscard]] const Vector& gamma() const { return gamma_; }
   [[nodiscard]] const Vector& omega() const { return omega_; }
   [[nodiscard]] const Vector& upsilon() const { return upsilon_; }
@@ -165,11 +167,19 @@ class BemklFactors {
   [[nodiscard]] double mean_square(std::size_t moment) const;  // μ_eᵀ E[GᵀG] μ_e
   [[nodiscard]] double target_residual(Index output) const;    // E‖y_c − G_c e − b_c 1‖², regression
   void count_samples();
+  void start_covariances();
+  [[nodiscard]] double bias_precision(Index c) const;  // c_c = E[γ_c] + E[ε_c] Σw
+  [[nodiscard]] Matrix be_asked() const;
   [[nodiscard]] Matrix weighted_gram_of(const KernelBank& bank) const;  // Σ_p K_pᵀ W K_p
   [[nodiscard]] bool update_a(Index output, Vector right);
   void apply_a();
+  [[nodiscard]] bool thin() const { return thin_weights_ != nullptr; }
+  [[nodiscard]] double g_trace(Index output) const;  // tr Σ(g)
+  [[nodiscard]] Matrix moment(std::size_t k) const;  // g_moment, made if it is not kept
+  [[nodiscard]] Matrix outputs_without_bias() const;
+  [[nodiscard]] bool update_thin_be();
   [[nodiscard]] bool update_g_covariance(std::size_t k);
-  void update_moments(std::size_t k);
+  [[nodiscard]] Matrix make_moment(std::size_t k, Matrix covariance) const;
   [[nodiscard]] Matrix e_precision_given_b() const;
   [[nodiscard]] Matrix be_right() const;
   void update_be_moments(const Matrix& solved);
@@ -208,6 +218,9 @@ class BemklFactors {
   Matrix bias_covariance_;              // M × M
   Matrix cross_;                        // cov(e, b), P × M
   std::shared_ptr<const Matrix> core_;  // T, or Σ(e) in regression
+  // Far more kernels than samples, classification: instead of core, g_covariance and g_moment.
+  std::shared_ptr<const ThinWeights> thin_weights_;
+  ThinOutputs thin_outputs_;
   double log_det_core_ = 0.0;
   double log_det_e_ = 0.0;
   double log_det_be_ = 0.0;

@@ -105,6 +105,7 @@ bool BemklFactors::set_state(const Vector& state, const BemklFactors& core_of) {
     take(f_.values(), false);
   }
   core_ = core_of.core_;
+  thin_weights_ = core_of.thin_weights_;
   log_det_core_ = core_of.log_det_core_;
   log_det_e_ = core_of.log_det_e_;
   weights_trace_known_ = false;

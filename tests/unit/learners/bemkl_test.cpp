@@ -214,8 +214,8 @@ BemklStart random_start(const FamilyTask& task, unsigned seed) {
 }
 
 // Every task of the family on the same kernels.
-std::vector<FamilyTask> all_tasks(Index n, unsigned seed) {
-  const BinaryProblem made = test::binary_problem(n, 3, {0.5, 1.0, 3.0}, seed);
+std::vector<FamilyTask> all_tasks(Index n, unsigned seed, const std::vector<double>& widths = {0.5, 1.0, 3.0}) {
+  const BinaryProblem made = test::binary_problem(n, 3, widths, seed);
   const Vector signs = made.targets.signs();
   Matrix one(n, 1);
   std::ranges::copy(signs, one.values().begin());
@@ -307,6 +307,66 @@ TEST(Bemkl, BoundIsExactAndNeverFallsForEveryTask) {
       hyper.sigma_g = sigma_g;
       hyper.non_negative = task.non_negative;
       check_updates(task, hyper, 9, 3);
+    }
+  }
+}
+
+std::vector<double> many_widths(int count) {
+  std::vector<double> widths;
+  for (int k = 0; k < count; ++k) widths.push_back(std::exp2(-3.0 + 8.0 * k / count));
+  return widths;
+}
+
+// More than four kernels for every sample and output: both covariances are then kept as a diagonal and few
+// directions.
+TEST(Bemkl, BoundIsExactAndNeverFallsWithManyKernels) {
+  for (double sigma_g : {0.05, 0.3, 2.0}) {
+    for (const GammaPrior omega : {GammaPrior{1.0, 1.0}, GammaPrior{1e-10, 1e+10}}) {
+      for (const FamilyTask& task : all_tasks(6, 5, many_widths(75))) {
+        if (task.problem.likelihood == BemklLikelihood::gaussian || task.non_negative) continue;
+        SCOPED_TRACE(testing::Message()
+                     << task.name << ", sigma_g " << sigma_g << ", shape of omega " << omega.shape);
+        check_updates(task, {sigma_g, 1.0, {1.0, 1.0}, {1.0, 1.0}, omega, {}, {}, task.non_negative}, 9, 4);
+      }
+    }
+  }
+}
+
+// Σ(g) = (I/σ_g² + Σ(e) + μμᵀ)⁻¹ exactly, Σ(e) = (diag ω + Σ_c G_cᵀ(I − 11ᵀ/c_c)G_c + NM Σ(g))⁻¹ up to the 3e-8
+// of its inverse that may be left out, which is less than that part of Σ(e).
+TEST(Bemkl, CovariancesOfManyKernelsAreInverses) {
+  for (const FamilyTask& task : all_tasks(20, 8, many_widths(250))) {
+    if (task.problem.likelihood == BemklLikelihood::gaussian || task.non_negative) continue;
+    SCOPED_TRACE(task.name);
+    BemklHyper hyper;
+    hyper.sigma_g = 0.8;
+    const auto bank = bank_of(task.kernels);
+    BemklFactors q(*bank, task.problem, hyper, random_start(task, 3));
+    const Index p = q.kernels();
+    const Index n = q.samples();
+    for (int iteration = 0; iteration < 12; ++iteration) {
+      q.update_lambda();
+      ASSERT_TRUE(q.update_a());
+      const Eigen::VectorXd e = eigen(q.be()).tail(p);
+      Eigen::MatrixXd precision = eigen(q.be_covariance()).bottomRightCorner(p, p) + e * e.transpose();
+      precision.diagonal().array() += 1.0 / (hyper.sigma_g * hyper.sigma_g);
+      ASSERT_TRUE(q.update_intermediate());
+      const Eigen::MatrixXd of_g = eigen(q.g_covariance());
+      EXPECT_LT((of_g * precision - Eigen::MatrixXd::Identity(p, p)).cwiseAbs().maxCoeff(), 1e-10);
+      q.update_gamma_omega();
+      precision = static_cast<double>(n * q.outputs()) * of_g;
+      precision.diagonal() += eigen(q.omega());
+      for (Index c = 0; c < q.outputs(); ++c) {
+        const Eigen::Map<const Eigen::MatrixXd> g(q.intermediate().column(c).data(), n, p);
+        const Eigen::VectorXd sum = g.colwise().sum();
+        const double own = q.gamma()[static_cast<std::size_t>(c)] + static_cast<double>(n);
+        precision += g.transpose() * g - sum * sum.transpose() / own;
+      }
+      ASSERT_TRUE(q.update_be());
+      const Eigen::MatrixXd of_e = eigen(q.be_covariance()).bottomRightCorner(p, p);
+      const Eigen::MatrixXd inverse = precision.inverse();
+      EXPECT_LT((of_e - inverse).norm(), 3e-8 * inverse.norm()) << "iteration " << iteration;
+      q.update_f();
     }
   }
 }
