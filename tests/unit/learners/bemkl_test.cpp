@@ -677,8 +677,8 @@ TEST(Bemkl, RefereeFindsTheBoundOfEveryTask) {
 }
 
 // Weight 0 is a sample that is not there: the fit of the others alone, with the same scores.
-TEST(Bemkl, WeightZeroIsAbsent) {
-  const BinaryProblem whole = test::binary_problem(30, 3, {0.5, 1.0, 3.0}, 8);
+void check_weight_zero(const std::vector<double>& widths) {
+  const BinaryProblem whole = test::binary_problem(30, 3, widths, 8);
   std::vector<Index> kept;
   for (Index i = 0; i < 30; ++i) {
     if (i % 4 != 1) kept.push_back(i);
@@ -716,11 +716,16 @@ TEST(Bemkl, WeightZeroIsAbsent) {
     const FitResult b = learners::fit_bemkl(*bank_of(part), few, options, {});
     EXPECT_NEAR(a.report.objective, b.report.objective, 1e-9 * std::abs(b.report.objective));
     const Predictions pa = predict(a.model, *bank_of(whole.kernels), {}, {});
-    const Predictions pb =
-        predict(b.model, *make_dense_bank(cross, std::vector<std::string>(4, "kernel"), false), {}, {});
+    const Predictions pb = predict(
+        b.model, *make_dense_bank(cross, std::vector<std::string>(cross.size(), "kernel"), false), {}, {});
     EXPECT_LE(relative_difference(pa.scores.values(), pb.scores.values()), 1e-7);
     EXPECT_LE(relative_difference(pa.deviation.values(), pb.deviation.values()), 1e-7);
   }
+}
+
+TEST(Bemkl, WeightZeroIsAbsent) {
+  check_weight_zero({0.5, 1.0, 3.0});
+  check_weight_zero(many_widths(130));
 }
 
 // Samples that leave before the first pass were never there.
