@@ -5,7 +5,9 @@
 // every operation of an iteration at the best rate that the machine shows for it at this size. Then the time to
 // the converged bound, accelerated, against plain updates in dense form.
 //
-//   bench_bemkl DATA_FOLDER [--json FILE] [--threads N] [--no-converged]
+//   bench_bemkl DATA_FOLDER [--data NAME]... [--json FILE] [--threads N] [--most N] [--no-converged]
+//
+// --most: plain updates at most on the way to the converged bound (5,000).
 //
 // Protocol [Gonen2012, section 6.1]: 70 % of the samples, standardised; ten Gaussian widths and three
 // polynomial degrees on all features and on each; unit diagonal.
@@ -142,6 +144,15 @@ std::vector<kloom::Matrix> matrices_of(const KernelBank& bank) {
   return kernels;
 }
 
+struct Settings {
+  std::filesystem::path folder;
+  std::vector<std::string> data;
+  std::string json;
+  bool converged = true;
+  Index most = 5000;
+  kloom::Context context;
+};
+
 struct Problem {
   kloom::Targets targets;
   std::unique_ptr<KernelBank> dense, low;
@@ -199,8 +210,9 @@ nlohmann::json per_iteration(const Problem& problem, const kloom::MachineInfo& m
           {"difference", largest_relative_difference(on_low.be(), plain.be())}};
 }
 
-// The bound at which accelerated updates settle, and how many plain ones reach it (at most 5,000).
-nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bool sparse) {
+// The bound at which accelerated updates settle, and how many plain ones reach it.
+nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bool sparse,
+                              const Settings& settings) {
   kloom::learners::BemklOptions options;
   options.margin = 1.0;
   options.sparse = sparse;
@@ -208,14 +220,14 @@ nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bo
   options.tolerance = 1e-7;
   options.iterations = 5000;
   kloom::FitResult fit;
-  const double seconds =
-      seconds_of([&] { fit = kloom::learners::fit_bemkl(*problem.low, problem.targets, options, {}); });
+  const double seconds = seconds_of(
+      [&] { fit = kloom::learners::fit_bemkl(*problem.low, problem.targets, options, settings.context); });
   const auto of_task = kloom::learners::bemkl_plan(problem.targets, {}).problems.front();
   BemklFactors plain(*problem.low, of_task, kloom::learners::bemkl_hyper(options),
                      start_of(of_task.targets, problem.low->kernels()));
   const double bound = fit.report.objective;
   Index iterations = 0;
-  while (iterations < 5000) {
+  while (iterations < settings.most) {
     (void)plain.iterate();
     ++iterations;
     if (iterations % 10 == 0 && plain.lower_bound() >= bound) break;
@@ -256,16 +268,11 @@ void print(const nlohmann::json& r) {
   std::fflush(stdout);
 }
 
-struct Settings {
-  std::filesystem::path folder;
-  std::string json;
-  bool converged = true;
-  kloom::Context context;
-};
-
 Settings settings_of(const std::vector<std::string>& arguments) {
   if (arguments.empty())
-    throw kloom::InvalidArgument("usage: bench_bemkl DATA_FOLDER [--json FILE] [--threads N] [--no-converged]");
+    throw kloom::InvalidArgument(
+        "usage: bench_bemkl DATA_FOLDER [--data NAME]... [--json FILE] [--threads N] [--most N] "
+        "[--no-converged]");
   Settings settings;
   settings.folder = arguments[0];
   for (std::size_t k = 1; k < arguments.size(); ++k) {
@@ -275,30 +282,35 @@ Settings settings_of(const std::vector<std::string>& arguments) {
       settings.json = arguments[++k];
     } else if (k + 1 < arguments.size() && arguments[k] == "--threads") {
       settings.context.threads = std::stoi(arguments[++k]);
+    } else if (k + 1 < arguments.size() && arguments[k] == "--most") {
+      settings.most = std::stol(arguments[++k]);
+    } else if (k + 1 < arguments.size() && arguments[k] == "--data") {
+      settings.data.push_back(arguments[++k]);
     } else {
       throw kloom::InvalidArgument("bench_bemkl knows no '" + arguments[k] + "'");
     }
   }
+  if (settings.data.empty()) settings.data = {"sonar", "ionosphere", "pima", "wdbc"};
   return settings;
 }
 
 void run(const Settings& settings) {
-  const kloom::MachineInfo machine = kloom::machine_info(true);
   const kloom::algebra::ThreadScope threads(settings.context);
+  const kloom::MachineInfo machine = kloom::machine_info(true);
   kloom::bench::set_plain_threads(threads.threads());
   fmt::print("{}, {} threads, BLAS core {}, dgemm {:.0f} GFLOP/s, bandwidth {:.0f} GB/s\n", machine.processor,
              threads.threads(), machine.blas_core, machine.dgemm_gflops, machine.bandwidth_gbs);
   fmt::print("{:<11} {:>4}   {:<4} {:<9} {:>8} {:>8} {:>10} {:>9} {:>7}\n", "data", "N", "P", "bank", "MB",
              "fill s", "ms/iter", "floor ms", "ratio");
   nlohmann::json results = nlohmann::json::array();
-  for (const char* name : {"sonar", "ionosphere", "pima", "wdbc"}) {
-    const Problem problem = make_problem(settings.folder / (std::string(name) + ".csv.gz"), settings.context);
+  for (const std::string& name : settings.data) {
+    const Problem problem = make_problem(settings.folder / (name + ".csv.gz"), settings.context);
     nlohmann::json result = per_iteration(problem, machine);
     result["data"] = name;
     if (settings.converged) {
       const double plain = result["plain"]["iteration_s"];
-      result["converged"] = to_convergence(problem, plain, false);
-      result["sparse converged"] = to_convergence(problem, plain, true);
+      result["converged"] = to_convergence(problem, plain, false, settings);
+      result["sparse converged"] = to_convergence(problem, plain, true, settings);
     }
     results.push_back(std::move(result));
     print(results.back());
