@@ -458,7 +458,7 @@ double temperature_of(const KernelBank& bank, const Targets& targets, const Fitt
     for (BemklFactors& one : rest) {
       one.leave_out(gone);
       Report part;
-      if (!one.iterate_from_intermediate()) return std::nullopt;
+      if (!one.iterate_from_intermediate(true)) return std::nullopt;
       BemklRun(one, rough, context).go(part);
       if (part.status == Status::numerical_trouble) return std::nullopt;
       if (part.status == Status::stopped) throw Interrupted("stopped in a fold");

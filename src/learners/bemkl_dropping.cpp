@@ -141,7 +141,7 @@ bool BemklFactors::adopt(const BemklFactors& few, std::span<const Index> kept, c
     for (Index c = 0; c < outputs(); ++c) cross_(kept[k], c) = few.cross_(static_cast<Index>(k), c);
   }
   apply_a();
-  return iterate_from_intermediate();
+  return iterate_from_intermediate(false);
 }
 
 namespace {

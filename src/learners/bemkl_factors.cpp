@@ -364,37 +364,55 @@ bool BemklFactors::update_g_covariance(std::size_t k) {
 }
 
 bool BemklFactors::update_intermediate() {
-  const Index n = samples();
-  const Index p = kernels();
+  if (!update_g_covariances()) return false;
+  update_g_means();
+  return true;
+}
+
+bool BemklFactors::update_g_covariances() {
   for (std::size_t k = 0; k < log_det_g_.size(); ++k) {
     if (!update_g_covariance(k)) return false;
   }
-  Matrix linear(n, p);  // E[υ] [K_p μ_a] + E[ε] (f μ_eᵀ − 1 E[e b]ᵀ)
+  return true;
+}
+
+// E[υ] [K_p μ_a] + E[ε] (f μ_eᵀ − 1 E[e b]ᵀ): what Σ(g) is multiplied with.
+Matrix BemklFactors::g_linear(Index c) const {
+  const Index n = samples();
+  Matrix linear(n, kernels());
+  const Vector eb = cross_moment_eb(c);
+  const ConstMatrixView outputs = of_output(outputs_, c);
+  const double upsilon = upsilon_[at(c)];
+  const double epsilon = epsilon_[at(c)];
+  const double* f = f_.column(c).data();
+  for (Index m = 0; m < kernels(); ++m) {
+    const double weight = epsilon * e()[at(m)];
+    const double shift = epsilon * eb[at(m)];
+    const double* from = outputs.column(m).data();
+    double* to = linear.column(m).data();
+    for (Index i = 0; i < n; ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root_[at(i)];
+  }
+  return linear;
+}
+
+void BemklFactors::times_g_covariance(Index c, const Matrix& rows, MatrixView out) const {
+  if (thin()) {
+    std::ranges::copy(thin_outputs_.times(rows.view()).values(), out.data);
+    return;
+  }
+  const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(c)];
+  algebra::gemm(Op::none, Op::none, 1.0, rows.view(), covariance.view(), 0.0, out);
+}
+
+void BemklFactors::update_g_means() {
+  const Index n = samples();
   for (Index c = 0; c < outputs(); ++c) {
-    const Vector eb = cross_moment_eb(c);
-    const ConstMatrixView outputs = of_output(outputs_, c);
-    const double upsilon = upsilon_[at(c)];
-    const double epsilon = epsilon_[at(c)];
-    const double* f = f_.column(c).data();
-    for (Index m = 0; m < p; ++m) {
-      const double weight = epsilon * e()[at(m)];
-      const double shift = epsilon * eb[at(m)];
-      const double* from = outputs.column(m).data();
-      double* to = linear.column(m).data();
-      for (Index i = 0; i < n; ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root_[at(i)];
-    }
-    const MatrixView g{intermediate_.column(c).data(), n, p, n};
-    if (thin()) {
-      std::ranges::copy(thin_outputs_.times(linear.view()).values(), g.data);
-    } else {
-      const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(c)];
-      algebra::gemm(Op::none, Op::none, 1.0, linear.view(), covariance.view(), 0.0, g);
-    }
+    const MatrixView g{intermediate_.column(c).data(), n, kernels(), n};
+    times_g_covariance(c, g_linear(c), g);
     algebra::gemv(Op::transpose, 1.0, g, root_, 0.0, g_sum_.column(c));
   }
   for (std::size_t k = 0; k < g_moment_.size(); ++k) g_moment_[k] = make_moment(k, g_covariance_[k]);
   weights_trace_known_ = false;
-  return true;
 }
 
 // Of output k in regression, of all outputs together in classification.
@@ -646,8 +664,13 @@ bool BemklFactors::iterate() {
   return true;
 }
 
-bool BemklFactors::iterate_from_intermediate() {
-  if (!update_intermediate()) return false;
+bool BemklFactors::iterate_from_intermediate(bool means_together) {
+  if (!update_g_covariances()) return false;
+  if (means_together) {
+    update_lambda();
+    for (Index c = 0; c < outputs(); ++c) improve_means(c);
+  }
+  update_g_means();
   update_gamma_omega();
   if (gaussian()) update_epsilon();
   if (!update_be()) return false;

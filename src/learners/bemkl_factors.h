@@ -121,10 +121,11 @@ class BemklFactors {
   // weights of the others are where their updates would end.
   [[nodiscard]] bool adopt(const BemklFactors& few, std::span<const Index> kept, const Vector& rest);
 
-  // The same cycle, entered before q(G). It is a function of state(), which is a, log diag Σ(a), (b, e), log
-  // diag Σ(b,e), cov(e, b), and f or the logs of υ, ε and tr(SΣ(a)); and of core, which hardly moves Σ(g) (by a
-  // part of 1/N) and which set_state() takes from `core_of` as it is.
-  [[nodiscard]] bool iterate_from_intermediate();
+  // The same cycle, entered before q(G); on demand with a step for the means of a and G together
+  // (bemkl_means.cpp). It is a function of state(), which is a, log diag Σ(a), (b, e), log diag Σ(b,e), cov(e,
+  // b), and f or the logs of υ, ε and tr(SΣ(a)); and of core, which hardly moves Σ(g) (by a part of 1/N) and
+  // which set_state() takes from `core_of` as it is.
+  [[nodiscard]] bool iterate_from_intermediate(bool means_together);
   [[nodiscard]] Vector state() const;
   // False if it is no state (a number that is not finite).
   [[nodiscard]] bool set_state(const Vector& state, const BemklFactors& core_of);
@@ -179,6 +180,14 @@ class BemklFactors {
   [[nodiscard]] Matrix outputs_without_bias() const;
   [[nodiscard]] bool update_thin_be();
   [[nodiscard]] bool update_g_covariance(std::size_t k);
+  [[nodiscard]] bool update_g_covariances();
+  [[nodiscard]] Matrix g_linear(Index c) const;
+  void times_g_covariance(Index c, const Matrix& rows, MatrixView out) const;  // rows · Σ(g_c)
+  void update_g_means();
+  void improve_means(Index c);  // of a, together with those of G
+  [[nodiscard]] Matrix outputs_of(const Vector& v) const;
+  [[nodiscard]] Vector adjoint_of(Matrix x) const;
+  [[nodiscard]] Vector scaled_slope(Index c, const Vector& slope) const;
   [[nodiscard]] Matrix make_moment(std::size_t k, Matrix covariance) const;
   [[nodiscard]] Matrix e_precision_given_b() const;
   [[nodiscard]] Matrix be_right() const;

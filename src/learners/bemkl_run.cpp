@@ -63,7 +63,7 @@ bool BemklRun::accelerated_pass() {
   constexpr std::size_t kMemory = 12;
   if (const auto target = extrapolated()) {
     if (!spare_) spare_ = factors_;
-    if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate() &&
+    if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate(true) &&
         spare_->lower_bound() > bound_) {
       std::swap(factors_, *spare_);
       before_.push_back(*target);
@@ -78,7 +78,7 @@ bool BemklRun::accelerated_pass() {
     after_.clear();
   }
   before_.push_back(factors_.state());
-  const bool sound = factors_.iterate_from_intermediate();
+  const bool sound = factors_.iterate_from_intermediate(true);
   after_.push_back(factors_.state());
   return sound;
 }

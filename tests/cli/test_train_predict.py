@@ -16,11 +16,11 @@ def rows_of(text):
 
 
 def test_train_says_what_it_does_and_what_came_out(kloom, table):
-    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 20)
+    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 10)
     for words in ("40 samples, 3 features", "healthy 20, sick 20", "positive class 'sick'", "no --method given",
                   "7 kernels", "may be used", "bank:", "writing data.kloom"):
         assert words in result.err, words
-    for words in ("after 20 iterations", "lower bound", "certificate", "kernels by weight", "deviation",
+    for words in ("after 10 iterations", "lower bound", "certificate", "kernels by weight", "deviation",
                   "evaluation on training data", "sigma_g=1"):
         assert words in result.out, words
     assert (table.parent / "data.kloom").exists()
@@ -32,14 +32,14 @@ def test_defaults_are_named_with_a_reason(kloom, table):
 
 
 def test_report_file_and_json_agree(kloom, table):
-    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 20, "--seed", 7, "--threads", 1, "--json",
+    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 10, "--seed", 7, "--threads", 1, "--json",
                    "--report", "report.json")
     report = json.loads((table.parent / "report.json").read_text())
     printed = result.json()
     assert printed["report"] == report
     assert report["method"] == "bemkl" and report["samples"] == 40 and report["kernels"] == 7
     assert report["seed"] == 7 and report["threads"] == 1
-    assert report["iterations"] == len(report["trace"]) == 20
+    assert report["iterations"] == len(report["trace"]) == 10
     assert report["certificate"]["items"] and report["certificate"]["proof"] is False
     assert report["environment"]["kloom"] and report["environment"]["BLAS core"]
     assert report["options"]["iterations"] == "20"
