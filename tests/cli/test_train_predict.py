@@ -42,7 +42,7 @@ def test_report_file_and_json_agree(kloom, table):
     assert report["iterations"] == len(report["trace"]) == 10
     assert report["certificate"]["items"] and report["certificate"]["proof"] is False
     assert report["environment"]["kloom"] and report["environment"]["BLAS core"]
-    assert report["options"]["iterations"] == "20"
+    assert report["options"]["iterations"] == "10"
     assert {"reading", "kernels"} <= set(report["seconds"])
     assert printed["positive_class"] == "sick"
     assert len(printed["kernels"]) == 7
