@@ -53,6 +53,7 @@ int leading(Index stride) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): the arguments that BLAS has
 void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView a, ConstMatrixView b, double beta, MatrixView c) {
   const int m = narrow(c.rows);
   const int n = narrow(c.cols);

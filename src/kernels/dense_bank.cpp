@@ -185,36 +185,51 @@ KLOOM_CLONES void two_rows_by_four(const float* a, const float* b, Index n, cons
   dot_two_by_four(a, b, n, v, sums);
 }
 
-// Two rows of a symmetric matrix right of the diagonal, each number for both of its places: sums = rows · v for
-// both, and y += their parts of the products below, for two columns of v and y, n apart.
+// Two rows of a symmetric n × n matrix, from column `first` on.
 template <typename Real>
-[[gnu::always_inline]] inline void both_sides_of_two(const Real* a, const Real* b, Index first, Index n,
-                                                     const double* v, const std::array<double, 4>& own,
-                                                     double* y, std::array<double, 4>& sums) {
+struct TwoRows {
+  const Real* a;
+  const Real* b;
+  Index first;
+  Index n;
+};
+
+// Two columns of v and y, n apart: v at the two rows, and rows · v.
+struct TwoColumns {
+  const double* v;
+  double* y;
+  std::array<double, 4> own{};
+  std::array<double, 4> sums{};
+};
+
+// Each number for both of its places: sums = rows · v, and y += what they give to the rows below.
+template <typename Real>
+[[gnu::always_inline]] inline void add_both_sides(const TwoRows<Real>& rows, TwoColumns& columns) {
+  const Real* a = rows.a;
+  const Real* b = rows.b;
+  const double* v = columns.v;
+  const double* v1 = v + rows.n;
+  double* y = columns.y;
+  double* y1 = y + rows.n;
+  const double own0 = columns.own[0], own1 = columns.own[1], own2 = columns.own[2], own3 = columns.own[3];
   double a0 = 0.0, a1 = 0.0, b0 = 0.0, b1 = 0.0;
-  const double* v1 = v + n;
-  double* y1 = y + n;
 #pragma omp simd reduction(+ : a0, a1, b0, b1)
-  for (Index j = first; j < n; ++j) {
+  for (Index j = rows.first; j < rows.n; ++j) {
     const double r = a[j], s = b[j];
     a0 += r * v[j];
     a1 += r * v1[j];
     b0 += s * v[j];
     b1 += s * v1[j];
-    y[j] += r * own[0] + s * own[2];
-    y1[j] += r * own[1] + s * own[3];
+    y[j] += r * own0 + s * own2;
+    y1[j] += r * own1 + s * own3;
   }
-  sums = {a0, a1, b0, b1};
+  columns.sums = {a0, a1, b0, b1};
 }
-KLOOM_CLONES void two_rows_both_sides(const double* a, const double* b, Index first, Index n, const double* v,
-                                      const std::array<double, 4>& own, double* y,
-                                      std::array<double, 4>& sums) {
-  both_sides_of_two(a, b, first, n, v, own, y, sums);
+KLOOM_CLONES void two_rows_both_sides(const TwoRows<double>& rows, TwoColumns& columns) {
+  add_both_sides(rows, columns);
 }
-KLOOM_CLONES void two_rows_both_sides(const float* a, const float* b, Index first, Index n, const double* v,
-                                      const std::array<double, 4>& own, double* y,
-                                      std::array<double, 4>& sums) {
-  both_sides_of_two(a, b, first, n, v, own, y, sums);
+KLOOM_CLONES void two_rows_both_sides(const TwoRows<float>& rows, TwoColumns& columns) {
+  add_both_sides(rows, columns);
 }
 
 // K(rows, rows) · v(rows) for a symmetric K with rows in order, of which only the parts right of the diagonal
@@ -227,16 +242,15 @@ void add_chosen_symmetric(const Real* k, Index n, std::span<const Index> rows, c
     const Index j = pair ? rows[place + 1] : i;
     const Real* a = k + i * n;
     const Real* b = k + j * n;
-    std::array<double, 4> own{v[i], v[n + i], 0.0, 0.0};
-    if (pair) own = {v[i], v[n + i], v[j], v[n + j]};
-    std::array<double, 4> sums{};
-    two_rows_both_sides(a, b, j + 1, n, v, own, y, sums);
+    TwoColumns columns{v, y};
+    columns.own = {v[i], v[n + i], pair ? v[j] : 0.0, pair ? v[n + j] : 0.0};
+    two_rows_both_sides(TwoRows<Real>{a, b, j + 1, n}, columns);
     for (std::size_t c = 0; c < 2; ++c) {
-      const Index column = static_cast<Index>(c) * n;
-      y[column + i] += sums[c] + a[i] * own[c];
+      double* out = y + static_cast<Index>(c) * n;
+      out[i] += columns.sums[c] + a[i] * columns.own[c];
       if (!pair) continue;
-      y[column + i] += a[j] * own[2 + c];
-      y[column + j] += sums[2 + c] + a[j] * own[c] + b[j] * own[2 + c];
+      out[i] += a[j] * columns.own[2 + c];
+      out[j] += columns.sums[2 + c] + a[j] * columns.own[c] + b[j] * columns.own[2 + c];
     }
   }
 }
@@ -400,7 +414,8 @@ Matrix DenseBank::apply_chosen(std::span<const Index> rows, std::span<const Inde
 Matrix DenseBank::apply_adjoint(ConstMatrixView g) const {
   verify({0, kernels()});
   if (symmetric() && g.cols == 1) {
-    // Half of the reading; sums of all kernels come after it, so that any number of threads gives the same bits.
+    // Half of the reading; sums of all kernels come after it, so that any number of threads gives the same
+    // bits.
     const Matrix each = apply_each({g.data, rows(), kernels(), rows()});
     Matrix result(cols(), 1);
     for (Index p = 0; p < kernels(); ++p) algebra::axpy(1.0, each.column(p), result.values());

@@ -96,6 +96,7 @@ std::vector<Family> families_of(const KernelBank& bank) {
     family.kernels.push_back(p++);
   }
   std::vector<Family> result;
+  result.reserve(groups.size());
   for (auto& [key, family] : groups) result.push_back(std::move(family));
   return result;
 }
