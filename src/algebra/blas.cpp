@@ -266,6 +266,14 @@ void inverse_from_factor(MatrixView l_inverse) {
   symmetrise_from_lower(l_inverse);
 }
 
+bool invert_positive(MatrixView a, double& log_det) {
+  if (cholesky_inverse_factor(a) != 0) return false;
+  log_det = cholesky_log_det(a);
+  if (!std::isfinite(log_det)) return false;
+  inverse_from_factor(a);
+  return true;
+}
+
 double cholesky_log_det(ConstMatrixView l) {
   double sum = 0.0;
   for (Index i = 0; i < l.rows; ++i) sum += std::log(l(i, i));

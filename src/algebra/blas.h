@@ -46,6 +46,9 @@ void lower_solve(ConstMatrixView l, MatrixView x);
 void solve_from_inverse_factor(ConstMatrixView l_inverse, MatrixView x);
 // L⁻ᵀ L⁻¹ = (L Lᵀ)⁻¹ in place of L⁻¹, full symmetric matrix.
 void inverse_from_factor(MatrixView l_inverse);
+// A symmetric positive definite matrix ← its inverse, and the log det of that. False if it is not one, or not
+// finite.
+[[nodiscard]] bool invert_positive(MatrixView a, double& log_det);
 // log det(L Lᵀ).
 [[nodiscard]] double cholesky_log_det(ConstMatrixView l);
 // diag((L Lᵀ)⁻¹) = squared column norms of L⁻¹.

@@ -26,15 +26,6 @@ double expected_precision(const GammaPrior& prior, double second_moment) {
   return (prior.shape + 0.5) / (1.0 / prior.scale + 0.5 * second_moment);
 }
 
-// Symmetric positive definite matrix ← its inverse; log det of the inverse comes back in `log_det`.
-bool invert(Matrix& matrix, double& log_det) {
-  if (algebra::cholesky_inverse_factor(matrix.view()) != 0) return false;
-  log_det = algebra::cholesky_log_det(matrix.view());
-  if (!std::isfinite(log_det)) return false;
-  algebra::inverse_from_factor(matrix.view());
-  return true;
-}
-
 void add_to_diagonal(double value, Matrix& matrix) {
   for (Index i = 0; i < matrix.rows(); ++i) matrix(i, i) += value;
 }
@@ -104,9 +95,8 @@ void BemklFactors::start_covariances() {
   const Index p = kernels();
   log_det_g_.assign(gaussian() ? at(outputs()) : 1, 0.0);
   if (!gaussian() && !hyper_.non_negative && thin_pays(samples(), outputs(), p)) {
-    thin_weights_ = std::make_shared<const ThinWeights>(ThinWeights::identity(p));
-    thin_outputs_.diagonal.assign(at(p), 1.0);
-    thin_outputs_.z = thin_outputs_.w = Matrix(0, p);
+    thin_weights_ = std::make_shared<const ThinCovariance>(ThinCovariance::identity(p));
+    thin_outputs_ = *thin_weights_;
     return;
   }
   g_covariance_.assign(log_det_g_.size(), identity(p));
@@ -182,9 +172,9 @@ Matrix BemklFactors::e_covariance() const {
     for (Index m = 0; m < kernels(); ++m) covariance(m, m) = be_variance_[at(outputs() + m)];
   } else if (!gaussian()) {  // Ĉ⁻¹ = (T⁻¹ − σ_g²I)⁻¹
     double ignored = 0.0;
-    bool sound = invert(covariance, ignored);
+    bool sound = algebra::invert_positive(covariance.view(), ignored);
     add_to_diagonal(-1.0 / upsilon_.front(), covariance);
-    sound = sound && invert(covariance, ignored);
+    sound = sound && algebra::invert_positive(covariance.view(), ignored);
     if (!sound) return {};
   }
   return covariance;
@@ -327,7 +317,7 @@ void BemklFactors::apply_a() {
 bool BemklFactors::update_g_covariance(std::size_t k) {
   const double upsilon = upsilon_[k];
   if (thin()) {
-    std::optional<ThinOutputs> made = thin_outputs(*thin_weights_, e(), upsilon);
+    std::optional<ThinCovariance> made = thin_outputs(*thin_weights_, e(), upsilon);
     if (!made) return false;
     thin_outputs_ = std::move(*made);
     log_det_g_[k] = thin_outputs_.log_det;
@@ -348,7 +338,7 @@ bool BemklFactors::update_g_covariance(std::size_t k) {
     q = *core_;
     algebra::scale(epsilon, q.values());
     add_to_diagonal(upsilon, q);
-    if (!invert(q, log_det)) return false;
+    if (!algebra::invert_positive(q.view(), log_det)) return false;
   } else {  // σ_g²I − σ_g⁴T
     q = *core_;
     algebra::scale(-1.0 / (upsilon * upsilon), q.values());
@@ -446,165 +436,6 @@ void BemklFactors::update_epsilon() {
   }
 }
 
-// diag E[ω] + Σ_c E[ε](G_cᵀG_c + N Σ_g), the precision of e for given biases.
-Matrix BemklFactors::e_precision_given_b() const {
-  Matrix precision = moment(0);
-  if (epsilon_.front() != 1.0) algebra::scale(epsilon_.front(), precision.values());
-  for (std::size_t k = 1; k < g_moment_.size(); ++k)
-    algebra::axpy(epsilon_[k], g_moment_[k].values(), precision.values());
-  for (Index m = 0; m < kernels(); ++m) precision(m, m) += omega_[at(m)];
-  return precision;
-}
-
-// E[ε] [1ᵀf; Gf], the biases in the first M entries.
-Matrix BemklFactors::be_right() const {
-  Matrix right(static_cast<Index>(be_.size()), 1);
-  for (Index c = 0; c < outputs(); ++c) {
-    right(c, 0) = epsilon_[at(c)] * algebra::dot(root_, f_.column(c));
-    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 1.0,
-                  right.column(0).subspan(at(outputs())));
-  }
-  return right;
-}
-
-double BemklFactors::bias_precision(Index c) const {
-  return gamma_[at(c)] + epsilon_[at(c)] * total_weight_;
-}
-
-// What Σ(e) will be multiplied with: the right side of e with the biases eliminated, and the columns B.
-Matrix BemklFactors::be_asked() const {
-  const Matrix right = be_right();
-  Matrix asked(kernels(), 1 + outputs());
-  std::copy_n(right.data() + outputs(), kernels(), asked.data());
-  for (Index c = 0; c < outputs(); ++c) {
-    algebra::axpy(epsilon_[at(c)], g_sum_.column(c), asked.column(1 + c));
-    algebra::axpy(-right(c, 0) / bias_precision(c), asked.column(1 + c), asked.column(0));
-  }
-  return asked;
-}
-
-// Rows A with AᵀA = Σ_c G_cᵀ(I − rrᵀ/c_c)G_c, r the roots of the samples' weights: A_c = (I − κrrᵀ)G_c.
-Matrix BemklFactors::outputs_without_bias() const {
-  const Index n = samples();
-  Matrix rows(n * outputs(), kernels());
-  for (Index c = 0; c < outputs(); ++c) {
-    const double share = std::min(1.0, total_weight_ / bias_precision(c));
-    const double kappa = (1.0 - std::sqrt(1.0 - share)) / total_weight_;
-    const ConstMatrixView g = of_output(intermediate_, c);
-    for (Index m = 0; m < kernels(); ++m) {
-      const double shift = kappa * g_sum_(m, c);
-      double* to = rows.column(m).data() + c * n;
-      for (Index i = 0; i < n; ++i) to[i] = g(i, m) - shift * root_[at(i)];
-    }
-  }
-  return rows;
-}
-
-bool BemklFactors::update_thin_be() {
-  std::optional<ThinWeights> made = thin_weights(thin_outputs_, omega_, outputs_without_bias(),
-                                                 present_count_ * static_cast<double>(outputs()));
-  if (!made || !std::isfinite(made->log_det)) return false;
-  const Matrix asked = be_asked();
-  Matrix rows(asked.cols(), asked.rows());
-  for (Index k = 0; k < asked.cols(); ++k) {
-    for (Index m = 0; m < asked.rows(); ++m) rows(k, m) = asked(m, k);
-  }
-  const Matrix answer = made->times(rows.view());
-  Matrix solved(asked.rows(), asked.cols());
-  for (Index k = 0; k < asked.cols(); ++k) {
-    for (Index m = 0; m < asked.rows(); ++m) solved(m, k) = answer(k, m);
-  }
-  log_det_e_ = made->log_det;
-  std::ranges::copy(made->variances(), be_variance_.begin() + outputs());
-  thin_weights_ = std::make_shared<const ThinWeights>(std::move(*made));
-  update_be_moments(solved);
-  return true;
-}
-
-// The precision of (b, e) is [diag c_c, Bᵀ; B, ·] with c_c = E[γ_c] + E[ε_c]N and columns B_c = E[ε_c] G_c1.
-// Without the biases it is Ĉ = · − Σ_c B_c B_cᵀ/c_c.
-bool BemklFactors::update_be() {
-  if (hyper_.non_negative) {
-    update_be_non_negative();
-    return true;
-  }
-  if (thin()) return update_thin_be();
-  Matrix solved = be_asked();
-  Matrix factor = e_precision_given_b();
-  for (Index c = 0; c < outputs(); ++c)
-    algebra::rank_one(-1.0 / bias_precision(c), solved.column(1 + c), factor.view());
-  Matrix shifted;
-  if (!gaussian()) shifted = factor;
-  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
-  log_det_e_ = algebra::cholesky_log_det(factor.view());
-  if (!std::isfinite(log_det_e_)) return false;
-  algebra::solve_from_inverse_factor(factor.view(), solved.view());
-  std::ranges::copy(algebra::inverse_diagonal(factor.view()), be_variance_.begin() + outputs());
-  update_be_moments(solved);
-  if (gaussian()) {
-    algebra::inverse_from_factor(factor.view());
-    core_ = std::make_shared<const Matrix>(std::move(factor));
-    return true;
-  }
-  add_to_diagonal(1.0 / upsilon_.front(), shifted);
-  if (!invert(shifted, log_det_core_)) return false;
-  core_ = std::make_shared<const Matrix>(std::move(shifted));
-  return true;
-}
-
-// Means and the bias parts of Σ(b,e) from Σ(e)r, r the right side of e with the biases eliminated, and Σ(e)B.
-void BemklFactors::update_be_moments(const Matrix& solved) {
-  std::ranges::copy(solved.column(0), be_.begin() + outputs());
-  log_det_be_ = log_det_e_;
-  // tr(Σ(e) Σ_c E[G_cᵀG_c]) where Σ(e)⁻¹ = diag E[ω] + that − Σ_c B_cB_cᵀ/c_c.
-  weights_trace_ = static_cast<double>(kernels());
-  for (Index m = 0; m < kernels(); ++m) weights_trace_ -= omega_[at(m)] * be_variance_[at(outputs() + m)];
-  for (Index c = 0; c < outputs(); ++c) {
-    const double epsilon = epsilon_[at(c)];
-    const double own = bias_precision(c);
-    const double sum = epsilon * algebra::dot(root_, f_.column(c));
-    be_[at(c)] = (sum - epsilon * algebra::dot(g_sum_.column(c), e())) / own;
-    log_det_be_ -= std::log(own);
-    for (Index m = 0; m < kernels(); ++m) cross_(m, c) = -solved(m, 1 + c) / own;
-    for (Index d = 0; d < outputs(); ++d)
-      bias_covariance_(d, c) = -epsilon_[at(d)] * algebra::dot(g_sum_.column(d), cross_.column(c)) /
-                               (gamma_[at(d)] + epsilon_[at(d)] * total_weight_);
-    weights_trace_ += own * bias_covariance_(c, c);
-    bias_covariance_(c, c) += 1.0 / own;
-    be_variance_[at(c)] = bias_covariance_(c, c);
-  }
-  weights_trace_known_ = !gaussian();
-}
-
-// Coordinate after coordinate, each at its optimum given the others: biases are normal, weights normal cut off
-// at 0. Truncating the joint's marginals instead would not raise the bound.
-void BemklFactors::update_be_non_negative() {
-  const Matrix precision = e_precision_given_b();
-  const Matrix right = be_right();
-  e_location_.resize(omega_.size());
-  e_precision_.resize(omega_.size());
-  log_det_be_ = 0.0;
-  for (Index c = 0; c < outputs(); ++c) {
-    const double epsilon = epsilon_[at(c)];
-    const double own = gamma_[at(c)] + epsilon * total_weight_;
-    be_[at(c)] = (right(c, 0) - epsilon * algebra::dot(g_sum_.column(c), e())) / own;
-    be_variance_[at(c)] = bias_covariance_(c, c) = 1.0 / own;
-    log_det_be_ -= std::log(own);
-  }
-  const auto e = std::span(be_).subspan(at(outputs()));
-  for (Index m = 0; m < kernels(); ++m) {
-    const double own = precision(m, m);
-    double pull = right(outputs() + m, 0) - algebra::dot(precision.column(m), e);
-    for (Index c = 0; c < outputs(); ++c) pull -= epsilon_[at(c)] * g_sum_(m, c) * be_[at(c)];
-    const double location = e[at(m)] + pull / own;
-    const double deviation = 1.0 / std::sqrt(own);
-    e[at(m)] = deviation * solvers::truncated_excess(location / deviation);
-    be_variance_[at(outputs() + m)] = solvers::truncated_variance(location / deviation) / own;
-    e_location_[at(m)] = location;
-    e_precision_[at(m)] = own;
-  }
-}
-
 void BemklFactors::update_f() {
   for (Index c = 0; c < outputs(); ++c) {
     const Vector means = output_means(c);
@@ -688,7 +519,7 @@ Matrix BemklFactors::a_covariance(Index output) const {
     for (Index j = 0; j < samples() && !present(i); ++j) precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
   }
   double ignored = 0.0;
-  if (!invert(precision, ignored)) return {};
+  if (!algebra::invert_positive(precision.view(), ignored)) return {};
   for (Index i = 0; i < samples(); ++i) {
     if (!present(i)) precision(i, i) = 0.0;
   }

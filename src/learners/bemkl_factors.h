@@ -228,8 +228,8 @@ class BemklFactors {
   Matrix cross_;                        // cov(e, b), P × M
   std::shared_ptr<const Matrix> core_;  // T, or Σ(e) in regression
   // Far more kernels than samples, classification: instead of core, g_covariance and g_moment.
-  std::shared_ptr<const ThinWeights> thin_weights_;
-  ThinOutputs thin_outputs_;
+  std::shared_ptr<const ThinCovariance> thin_weights_;
+  ThinCovariance thin_outputs_;
   double log_det_core_ = 0.0;
   double log_det_e_ = 0.0;
   double log_det_be_ = 0.0;

@@ -107,9 +107,9 @@ std::optional<Matrix> upper_factor(const Matrix& y) {
 
 // ZᵀZ by the first rows of Z alone, the others in their span: Z₂ ≈ YᵀZ₁ and ZᵀZ ≈ Z₁ᵀ(I + YYᵀ)Z₁. None if that
 // loses too much: what is left of Z₂ᵀZ₂, against diag(s).
-std::optional<Matrix> in_span_of_first(const ThinOutputs& g, Index first) {
-  const Index others = g.z.rows() - first;
-  const ConstMatrixView z1 = rows_of(g.z, 0, first);
+std::optional<Matrix> in_span_of_first(const ThinCovariance& g, Index first) {
+  const Index others = g.added.rows() - first;
+  const ConstMatrixView z1 = rows_of(g.added, 0, first);
   Matrix inner(first, first);
   algebra::syrk_lower(Op::none, 1.0, z1, 0.0, inner.view());
   double trace = 0.0;
@@ -117,88 +117,71 @@ std::optional<Matrix> in_span_of_first(const ThinOutputs& g, Index first) {
   for (Index k = 0; k < first; ++k) inner(k, k) += 1e-14 * trace;
   if (algebra::cholesky(inner.view()) != 0) return std::nullopt;
   Matrix y(first, others);
-  algebra::gemm(Op::none, Op::transpose, 1.0, z1, rows_of(g.z, first, g.z.rows()), 0.0, y.view());
+  algebra::gemm(Op::none, Op::transpose, 1.0, z1, rows_of(g.added, first, g.added.rows()), 0.0, y.view());
   Matrix inside = y;
   algebra::lower_solve(inner.view(), inside.view());
   double lost = -algebra::dot(inside.values(), inside.values());
-  for (Index p = 0; p < g.z.cols(); ++p) {
-    const auto below = g.z.column(p).subspan(static_cast<std::size_t>(first));
+  for (Index p = 0; p < g.added.cols(); ++p) {
+    const auto below = g.added.column(p).subspan(static_cast<std::size_t>(first));
     lost += algebra::dot(below, below);
   }
   if (lost > kNegligible * *std::ranges::min_element(g.diagonal)) return std::nullopt;
   algebra::cholesky_solve(inner.view(), y.view());
   const std::optional<Matrix> mixing = upper_factor(y);
   if (!mixing) return std::nullopt;
-  Matrix result(first, g.z.cols());
+  Matrix result(first, g.added.cols());
   algebra::gemm(Op::transpose, Op::none, 1.0, mixing->view(), z1, 0.0, result.view());
   return result;
 }
 
 // The rows of the last A if they will do, else with them those of the one before, and so on.
-Matrix few_rows(const ThinOutputs& g) {
-  for (Index first = g.first; 0 < first && first < g.z.rows(); first += g.first) {
+Matrix few_rows(const ThinCovariance& g) {
+  for (Index first = g.first; 0 < first && first < g.added.rows(); first += g.first) {
     if (auto rows = in_span_of_first(g, first)) return std::move(*rows);
   }
-  return g.z;
+  return g.added;
 }
 
 }  // namespace
 
-ThinWeights ThinWeights::identity(Index kernels) {
+ThinCovariance ThinCovariance::identity(Index kernels) {
   return {Vector(static_cast<std::size_t>(kernels), 1.0), Matrix(0, kernels), Matrix(0, kernels), 0, 0.0};
 }
 
-Vector ThinWeights::variances() const {
+Vector ThinCovariance::variances() const {
   Vector result = diagonal;
-  add_squares(-1.0, v, result);
-  add_squares(1.0, u, result);
+  add_squares(1.0, added, result);
+  add_squares(-1.0, taken, result);
   return result;
 }
 
-Matrix ThinWeights::times(ConstMatrixView rows) const {
+double ThinCovariance::trace() const {
+  return std::accumulate(diagonal.begin(), diagonal.end(), 0.0) + algebra::dot(added.values(), added.values()) -
+         algebra::dot(taken.values(), taken.values());
+}
+
+Matrix ThinCovariance::times(ConstMatrixView rows) const {
   Matrix result = diagonal_product(rows, diagonal);
-  add_product(-1.0, rows, v, result.view());
-  add_product(1.0, rows, u, result.view());
+  add_product(1.0, rows, added, result.view());
+  add_product(-1.0, rows, taken, result.view());
   return result;
 }
 
-Matrix ThinWeights::dense() const {
+Matrix ThinCovariance::dense() const {
   const auto p = static_cast<Index>(diagonal.size());
   Matrix result(p, p);
-  if (v.rows() > 0) algebra::syrk_lower(Op::transpose, -1.0, v.view(), 0.0, result.view());
-  if (u.rows() > 0) algebra::syrk_lower(Op::transpose, 1.0, u.view(), 1.0, result.view());
-  for (Index m = 0; m < p; ++m) result(m, m) += diagonal[static_cast<std::size_t>(m)];
-  algebra::symmetrise_from_lower(result.view());
-  return result;
-}
-
-double ThinOutputs::trace() const {
-  return std::accumulate(diagonal.begin(), diagonal.end(), 0.0) + algebra::dot(z.values(), z.values()) -
-         algebra::dot(w.values(), w.values());
-}
-
-Matrix ThinOutputs::times(ConstMatrixView rows) const {
-  Matrix result = diagonal_product(rows, diagonal);
-  add_product(1.0, rows, z, result.view());
-  add_product(-1.0, rows, w, result.view());
-  return result;
-}
-
-Matrix ThinOutputs::dense() const {
-  const auto p = static_cast<Index>(diagonal.size());
-  Matrix result(p, p);
-  if (z.rows() > 0) algebra::syrk_lower(Op::transpose, 1.0, z.view(), 0.0, result.view());
-  algebra::syrk_lower(Op::transpose, -1.0, w.view(), 1.0, result.view());
+  if (added.rows() > 0) algebra::syrk_lower(Op::transpose, 1.0, added.view(), 0.0, result.view());
+  if (taken.rows() > 0) algebra::syrk_lower(Op::transpose, -1.0, taken.view(), 1.0, result.view());
   for (Index m = 0; m < p; ++m) result(m, m) += diagonal[static_cast<std::size_t>(m)];
   algebra::symmetrise_from_lower(result.view());
   return result;
 }
 
 // First Q = (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the rows of U and μ, which are added to its inverse.
-std::optional<ThinOutputs> thin_outputs(const ThinWeights& weights, std::span<const double> mean,
-                                        double upsilon) {
+std::optional<ThinCovariance> thin_outputs(const ThinCovariance& weights, std::span<const double> mean,
+                                           double upsilon) {
   const auto p = static_cast<Index>(weights.diagonal.size());
-  ThinOutputs g;
+  ThinCovariance g;
   g.first = weights.first;
   Vector root;
   for (const double d : weights.diagonal) {
@@ -206,28 +189,28 @@ std::optional<ThinOutputs> thin_outputs(const ThinWeights& weights, std::span<co
     root.push_back(std::sqrt(g.diagonal.back()));
     g.log_det += std::log(g.diagonal.back());
   }
-  g.z = weights.v;
+  g.added = weights.taken;
   double log_det = 0.0;
-  if (g.z.rows() > 0) {
-    scale_columns(root, g.z);
-    if (!whiten(-1.0, g.z.view(), g.z, log_det)) return std::nullopt;
-    scale_columns(root, g.z);
+  if (g.added.rows() > 0) {
+    scale_columns(root, g.added);
+    if (!whiten(-1.0, g.added.view(), g.added, log_det)) return std::nullopt;
+    scale_columns(root, g.added);
     g.log_det -= log_det;
   }
   Matrix own(1, p);
   std::ranges::copy(mean, own.data());
-  const Matrix added = stacked(own, weights.u);
-  g.w = diagonal_product(added.view(), g.diagonal);
-  add_product(1.0, added.view(), g.z, g.w.view());
-  if (!whiten(1.0, added.view(), g.w, log_det)) return std::nullopt;
+  const Matrix added = stacked(own, weights.added);
+  g.taken = diagonal_product(added.view(), g.diagonal);
+  add_product(1.0, added.view(), g.added, g.taken.view());
+  if (!whiten(1.0, added.view(), g.taken, log_det)) return std::nullopt;
   g.log_det -= log_det;
   return g;
 }
 
 // First (diag(ω + ns) + AᵀA + nZᵀZ)⁻¹ = diag(d) − VᵀV, then the rows of W, which are taken from its inverse.
-std::optional<ThinWeights> thin_weights(const ThinOutputs& outputs, const Vector& omega, const Matrix& a,
-                                        double n) {
-  ThinWeights e;
+std::optional<ThinCovariance> thin_weights(const ThinCovariance& outputs, const Vector& omega, const Matrix& a,
+                                           double n) {
+  ThinCovariance e;
   e.first = a.rows();
   Vector root;
   for (std::size_t m = 0; m < omega.size(); ++m) {
@@ -237,19 +220,19 @@ std::optional<ThinWeights> thin_weights(const ThinOutputs& outputs, const Vector
   }
   Matrix of_outputs = few_rows(outputs);
   algebra::scale(std::sqrt(n), of_outputs.values());
-  e.v = stacked(a, of_outputs);
-  scale_columns(root, e.v);
+  e.taken = stacked(a, of_outputs);
+  scale_columns(root, e.taken);
   double log_det = 0.0;
-  if (!whiten(1.0, e.v.view(), e.v, log_det)) return std::nullopt;
-  scale_columns(root, e.v);
+  if (!whiten(1.0, e.taken.view(), e.taken, log_det)) return std::nullopt;
+  scale_columns(root, e.taken);
   e.log_det -= log_det;
-  Matrix taken = outputs.w;
+  Matrix taken = outputs.taken;
   algebra::scale(std::sqrt(n), taken.values());
-  e.u = diagonal_product(taken.view(), e.diagonal);
-  add_product(-1.0, taken.view(), e.v, e.u.view());
-  if (!whiten(-1.0, taken.view(), e.u, log_det)) return std::nullopt;
+  e.added = diagonal_product(taken.view(), e.diagonal);
+  add_product(-1.0, taken.view(), e.taken, e.added.view());
+  if (!whiten(-1.0, taken.view(), e.added, log_det)) return std::nullopt;
   e.log_det -= log_det;
-  compress(e.u);
+  compress(e.added);
   return e;
 }
 

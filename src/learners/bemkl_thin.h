@@ -23,34 +23,25 @@
 
 namespace kloom::learners {
 
-struct ThinWeights {
-  Vector diagonal;  // d
-  Matrix v, u;      // rows × P
-  Index first = 0;  // rows of V that come from A
+// diag(d) + AᵀA − BᵀB, A and B with few rows: Σ(g) with A = Z, B = W, and Σ(e) with A = U, B = V.
+struct ThinCovariance {
+  Vector diagonal;
+  Matrix added, taken;  // rows × P
+  Index first = 0;      // rows of Z or V that come from the last outputs
   double log_det = 0.0;
 
-  static ThinWeights identity(Index kernels);
+  static ThinCovariance identity(Index kernels);
   [[nodiscard]] Vector variances() const;
-  [[nodiscard]] Matrix times(ConstMatrixView rows) const;  // rows · Σ(e)
-  [[nodiscard]] Matrix dense() const;
-};
-
-struct ThinOutputs {
-  Vector diagonal;  // s
-  Matrix z, w;
-  Index first = 0;
-  double log_det = 0.0;
-
   [[nodiscard]] double trace() const;
-  [[nodiscard]] Matrix times(ConstMatrixView rows) const;  // rows · Σ(g)
+  [[nodiscard]] Matrix times(ConstMatrixView rows) const;  // rows · it
   [[nodiscard]] Matrix dense() const;
 };
 
 // None if a matrix is not positive definite.
-[[nodiscard]] std::optional<ThinOutputs> thin_outputs(const ThinWeights& weights, std::span<const double> mean,
-                                                      double upsilon);
-[[nodiscard]] std::optional<ThinWeights> thin_weights(const ThinOutputs& outputs, const Vector& omega,
-                                                      const Matrix& a, double n);
+[[nodiscard]] std::optional<ThinCovariance> thin_outputs(const ThinCovariance& weights,
+                                                         std::span<const double> mean, double upsilon);
+[[nodiscard]] std::optional<ThinCovariance> thin_weights(const ThinCovariance& outputs, const Vector& omega,
+                                                         const Matrix& a, double n);
 
 // With fewer kernels for each sample of each output the plain inverses are as fast.
 [[nodiscard]] bool thin_pays(Index samples, Index outputs, Index kernels);
