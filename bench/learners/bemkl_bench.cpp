@@ -185,7 +185,8 @@ double largest_relative_difference(const kloom::Vector& a, const kloom::Vector& 
 nlohmann::json per_iteration(const Problem& problem, const kloom::MachineInfo& machine) {
   const auto of_task = kloom::learners::bemkl_plan(problem.targets, {}).problems.front();
   BemklFactors on_dense(*problem.dense, of_task, {}, start_of(of_task.targets, problem.dense->kernels()));
-  BemklFactors on_low(*problem.low, of_task, {}, start_of(of_task.targets, problem.low->kernels()));
+  BemklFactors on_low(*problem.low, of_task, {}, start_of(of_task.targets, problem.low->kernels()),
+                      problem.low->rounded());
   kloom::bench::PlainBemkl plain(matrices_of(*problem.dense), problem.targets.signs());
   std::vector<double> dense_times, low_times, plain_times, ratios;
   for (int k = 0; k < kIterations; ++k) {

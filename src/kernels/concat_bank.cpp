@@ -174,6 +174,18 @@ Matrix ConcatBank::gram() const {
   return result;
 }
 
+std::unique_ptr<KernelBank> ConcatBank::rounded() const {
+  std::vector<BankPart> parts = parts_;
+  bool any = false;
+  for (BankPart& part : parts) {
+    std::shared_ptr<const KernelBank> own = part.bank->rounded();
+    if (!own) continue;
+    part.bank = std::move(own);
+    any = true;
+  }
+  return any ? std::make_unique<ConcatBank>(std::move(parts)) : nullptr;
+}
+
 bool ConcatBank::combines_by_rows() const {
   return std::ranges::all_of(parts_, [](const BankPart& part) { return part.bank->combines_by_rows(); });
 }

@@ -31,6 +31,7 @@ class ConcatBank final : public KernelBank {
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
   [[nodiscard]] Matrix gram() const override;
+  [[nodiscard]] std::unique_ptr<KernelBank> rounded() const override;
   [[nodiscard]] std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const override;
   [[nodiscard]] bool combines_cheaply() const override;
   [[nodiscard]] bool combines_by_rows() const override;

@@ -13,6 +13,7 @@
 #include "algebra/blas.h"
 #include "base/clones.h"
 #include "base/progress.h"
+#include "kernels/rounded_bank.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -437,6 +438,12 @@ Matrix DenseBank::gram() const {
   Matrix result(cols(), cols());
   algebra::syrk(Op::none, 1.0, stack(), 0.0, result.view());
   return result;
+}
+
+std::unique_ptr<KernelBank> DenseBank::rounded() const {
+  if (!symmetric()) return nullptr;
+  verify({0, kernels()});
+  return std::make_unique<RoundedTrianglesBank>(*this);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
+#include "kernels/rounded_bank.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -187,6 +188,10 @@ Matrix LowRankBank::gram() const {
   algebra::gemm(Op::none, Op::transpose, 1.0, middle.view(), factors_.view(), 0.0, result.view());
   algebra::symmetrise_from_lower(result.view());
   return result;
+}
+
+std::unique_ptr<KernelBank> LowRankBank::rounded() const {
+  return std::make_unique<RoundedFactorsBank>(factors_, offsets_, names());
 }
 
 }  // namespace kloom::kernels

@@ -39,6 +39,7 @@ class LowRankBank final : public KernelBank {
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
   [[nodiscard]] Matrix gram() const override;
+  [[nodiscard]] std::unique_ptr<KernelBank> rounded() const override;
 
   [[nodiscard]] Index rank(Index kernel) const { return range(kernel).size(); }
 

@@ -36,6 +36,12 @@ Matrix identity(Index n) {
   return result;
 }
 
+constexpr double kNear = 0.3;
+
+double norm(const Matrix& m) {
+  return std::sqrt(algebra::dot(m.values(), m.values()));
+}
+
 // Rows of every N × P block of a stacked matrix times √w.
 void scale_rows(const Vector& root, Matrix& stacked) {
   if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return;
@@ -46,8 +52,9 @@ void scale_rows(const Vector& root, Matrix& stacked) {
 }  // namespace
 
 BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper,
-                           const BemklStart& start)
+                           const BemklStart& start, std::shared_ptr<const KernelBank> rounded)
     : bank_(&bank),
+      rounded_(start.a.cols() == 1 ? std::move(rounded) : nullptr),
       hyper_(hyper),
       problem_(std::move(problem)),
       root_(at(bank.rows()), 1.0),
@@ -256,31 +263,33 @@ void BemklFactors::update_upsilon() {
   }
 }
 
+// (diag λ + υS) a = υ Σ_p K_p g_p; or, G being near [K_p a], from there (diag λ + υS) δ = υ Σ_p K_p(g_p − K_p a) −
+// λa with kernels that are rounded: what that does to the difference is nothing beside the whole.
 bool BemklFactors::update_a() {
-  Matrix scaled;
-  const Matrix* g = &intermediate_;
-  if (!problem_.weights.empty()) {
-    scaled = intermediate_;
-    scale_rows(root_, scaled);
-    g = &scaled;
-  }
-  Matrix right = bank_->apply_adjoint(g->view());
-  if (gram_of_dropped_)
+  Matrix g = intermediate_;
+  algebra::axpy(-1.0, outputs_.values(), g.values());
+  const bool step = rounded_ && norm(g) <= kNear * norm(outputs_);
+  if (!step) g = intermediate_;
+  scale_rows(root_, g);
+  Matrix right = (step ? *rounded_ : *bank_).apply_adjoint(g.view());
+  if (!step && gram_of_dropped_)
     algebra::gemm(Op::none, Op::none, 1.0, gram_of_dropped_->view(), a_.view(), 1.0, right.view());
+  const Matrix before = a_;
   bool sound = true;
   // One output: BLAS has the threads. Several: each has one.
 #pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)
   for (Index c = 0; c < outputs(); ++c) {
-    sound = update_a(c, Vector(right.column(c).begin(), right.column(c).end())) && sound;
+    sound = update_a(c, Vector(right.column(c).begin(), right.column(c).end()), step) && sound;
   }
-  if (sound) apply_a();
+  if (sound) follow_a(before);
   return sound;
 }
 
-bool BemklFactors::update_a(Index output, Vector right) {
+bool BemklFactors::update_a(Index output, Vector right, bool step) {
   const Index n = samples();
   const double upsilon = upsilon_[at(output)];
   algebra::scale(upsilon, right);
+  for (Index i = 0; i < n && step; ++i) right[at(i)] -= lambda_(i, output) * a_(i, output);
   Matrix factor = *gram_;
   if (upsilon != 1.0) algebra::scale(upsilon, factor.values());
   for (Index i = 0; i < n; ++i) factor(i, i) += lambda_(i, output);
@@ -298,7 +307,7 @@ bool BemklFactors::update_a(Index output, Vector right) {
   // tr(S Σ_a) = (N − Σ_i E[λ_i] (Σ_a)_ii)/E[υ]: no inverse is needed.
   double trace = present_count_;
   for (Index i = 0; i < n; ++i) {
-    a_(i, output) = right[at(i)];
+    a_(i, output) = (step ? a_(i, output) : 0.0) + right[at(i)];
     a_variance_(i, output) = present(i) ? variance[at(i)] : 0.0;
     lambda_of_a_(i, output) = lambda_(i, output);
     trace -= lambda_(i, output) * a_variance_(i, output);
@@ -311,6 +320,20 @@ bool BemklFactors::update_a(Index output, Vector right) {
 void BemklFactors::apply_a() {
   outputs_ = bank_->apply(a_.view());
   scale_rows(root_, outputs_);
+  a_of_pass_ = a_;
+}
+
+// outputs, which are those of `before`, to those of a. Rounded kernels carry the difference as long as all such
+// differences together are small: their errors add up to those of one step from the last whole pass.
+void BemklFactors::follow_a(const Matrix& before) {
+  Matrix away = a_;
+  algebra::axpy(-1.0, a_of_pass_.values(), away.values());
+  if (!rounded_ || !(norm(away) <= kNear * norm(a_))) return apply_a();
+  Matrix step = a_;
+  algebra::axpy(-1.0, before.values(), step.values());
+  Matrix moved = rounded_->apply(step.view());
+  scale_rows(root_, moved);
+  algebra::axpy(1.0, moved.values(), outputs_.values());
 }
 
 // Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹. E[eeᵀ] = Σ(e) + μμᵀ: Q = (E[υ]I + E[ε]Σ(e))⁻¹ first, then the rank-one term.

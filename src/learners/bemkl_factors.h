@@ -78,8 +78,10 @@ struct BemklStart {
 
 class BemklFactors {
  public:
-  // Covariances start as identities.
-  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper, const BemklStart& start);
+  // Covariances start as identities. `rounded`, the same kernels rounded, takes the passes over small
+  // differences; without it, or with several outputs, `bank` takes all.
+  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper, const BemklStart& start,
+               std::shared_ptr<const KernelBank> rounded = nullptr);
 
   // One factor each, in the author's order. False if a precision matrix is not positive definite or not
   // finite: the factors are then of no use.
@@ -172,8 +174,9 @@ class BemklFactors {
   [[nodiscard]] double bias_precision(Index c) const;  // c_c = E[γ_c] + E[ε_c] Σw
   [[nodiscard]] Matrix be_asked() const;
   [[nodiscard]] Matrix weighted_gram_of(const KernelBank& bank) const;  // Σ_p K_pᵀ W K_p
-  [[nodiscard]] bool update_a(Index output, Vector right);
+  [[nodiscard]] bool update_a(Index output, Vector right, bool step);
   void apply_a();
+  void follow_a(const Matrix& before);
   [[nodiscard]] bool thin() const { return thin_weights_ != nullptr; }
   [[nodiscard]] double g_trace(Index output) const;  // tr Σ(g)
   [[nodiscard]] Matrix moment(std::size_t k) const;  // g_moment, made if it is not kept
@@ -201,6 +204,7 @@ class BemklFactors {
   [[nodiscard]] double bound_of_outputs() const;
 
   const KernelBank* bank_;
+  std::shared_ptr<const KernelBank> rounded_;  // or none
   BemklHyper hyper_;
   BemklProblem problem_;
   Vector root_;                                    // √w
@@ -216,6 +220,7 @@ class BemklFactors {
   Vector log_det_a_;     // log det Σ(a_c)
   Vector trace_a_;       // tr(S Σ(a_c))
   Matrix outputs_;       // [K_p μ(a_c)]_p, (N·P) × M
+  Matrix a_of_pass_;     // the μ(a) of the last pass over all of it that was not rounded
   Matrix intermediate_;
   std::vector<Matrix> g_covariance_;
   Vector log_det_g_;

@@ -27,7 +27,7 @@ std::size_t at(Index i) {
 
 // [K_p v]_p, one N × P matrix.
 Matrix BemklFactors::outputs_of(const Vector& v) const {
-  const Matrix applied = bank_->apply({v.data(), samples(), 1, samples()});
+  const Matrix applied = (rounded_ ? *rounded_ : *bank_).apply({v.data(), samples(), 1, samples()});
   Matrix rows(samples(), kernels());
   for (Index m = 0; m < kernels(); ++m) {
     const double* from = applied.data() + m * samples();
@@ -41,7 +41,7 @@ Vector BemklFactors::adjoint_of(Matrix x) const {
   for (Index m = 0; m < kernels(); ++m) {
     for (Index i = 0; i < samples(); ++i) x(i, m) *= root_[at(i)];
   }
-  const Matrix sum = bank_->apply_adjoint({x.data(), x.size(), 1, x.size()});
+  const Matrix sum = (rounded_ ? *rounded_ : *bank_).apply_adjoint({x.data(), x.size(), 1, x.size()});
   Vector result(sum.values().begin(), sum.values().end());
   for (Index i = 0; i < samples(); ++i) {
     if (!present(i)) result[at(i)] = 0.0;

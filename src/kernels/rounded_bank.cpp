@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/rounded_bank.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "algebra/blas.h"
+#include "base/clones.h"
+
+namespace kloom::kernels {
+namespace {
+
+constexpr double kNothing = 1e-9;  // of the trace of a kernel
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+// Columns [first, result) are kept.
+Index last_after_rounding(const Matrix& factors, Index first, Index last) {
+  const auto square = [&](Index k) { return algebra::dot(factors.column(k), factors.column(k)); };
+  double trace = 0.0;
+  for (Index k = first; k < last; ++k) trace += square(k);
+  for (double left = 0.0; last > first; --last) {
+    left += square(last - 1);
+    if (left > kNothing * trace) break;
+  }
+  return last;
+}
+
+// u = Lᵀv, column after column.
+KLOOM_CLONES void project(const float* l, Index n, Index rank, const double* v, double* u) {
+  for (Index k = 0; k < rank; ++k, l += n) {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < n; ++i) sum += static_cast<double>(l[i]) * v[i];
+    u[k] = sum;
+  }
+}
+
+// y += L u, four columns at a time: they are in cache.
+KLOOM_CLONES void expand(const float* l, Index n, Index rank, const double* u, double* y) {
+  Index k = 0;
+  for (; k + 4 <= rank; k += 4) {
+    const float* a = l + k * n;
+    const float* b = a + n;
+    const float* c = b + n;
+    const float* d = c + n;
+    const double u0 = u[k], u1 = u[k + 1], u2 = u[k + 2], u3 = u[k + 3];
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) y[i] += (u0 * a[i] + u1 * b[i]) + (u2 * c[i] + u3 * d[i]);
+  }
+  for (; k < rank; ++k) {
+    const float* a = l + k * n;
+    const double u0 = u[k];
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) y[i] += u0 * a[i];
+  }
+}
+
+// y += K v, the triangle row after row, each number for both of its places.
+KLOOM_CLONES void multiply_triangle(const float* row, Index n, const double* v, double* y) {
+  for (Index i = 0; i < n; row += n - i, ++i) {
+    const double own = v[i];
+    double sum = row[0] * own;
+#pragma omp simd reduction(+ : sum)
+    for (Index j = 1; j < n - i; ++j) {
+      const double value = row[j];
+      y[i + j] += own * value;
+      sum += value * v[i + j];
+    }
+    y[i] += sum;
+  }
+}
+
+}  // namespace
+
+Matrix RoundedBank::apply(ConstMatrixView v) const {
+  Matrix result(rows() * kernels(), v.cols);
+#pragma omp parallel for schedule(static, 1)
+  for (Index p = 0; p < kernels(); ++p) {
+    for (Index j = 0; j < v.cols; ++j)
+      add_product(p, v.column(j).data(), result.column(j).data() + p * rows());
+  }
+  return result;
+}
+
+// Each thread has a sum of its own over every T-th kernel, so that T threads give the same bits every time.
+Matrix RoundedBank::apply_adjoint(ConstMatrixView g) const {
+  std::vector<Matrix> sums(at(omp_get_max_threads()));
+#pragma omp parallel
+  {
+    Matrix& sum = sums[at(omp_get_thread_num())];
+    sum = Matrix(cols(), g.cols);
+#pragma omp for schedule(static, 1)
+    for (Index p = 0; p < kernels(); ++p) {
+      for (Index j = 0; j < g.cols; ++j)
+        add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
+    }
+  }
+  for (std::size_t t = 1; t < sums.size(); ++t) {
+    if (!sums[t].empty()) algebra::axpy(1.0, sums[t].values(), sums.front().values());
+  }
+  return std::move(sums.front());
+}
+
+RoundedFactorsBank::RoundedFactorsBank(const Matrix& factors, const std::vector<Index>& first,
+                                       std::vector<std::string> names)
+    : RoundedBank(factors.rows(), std::move(names)) {
+  for (Index p = 0; p < kernels(); ++p) {
+    const Index last = last_after_rounding(factors, first[at(p)], first[at(p) + 1]);
+    for (Index k = first[at(p)]; k < last; ++k) {
+      for (const double value : factors.column(k)) numbers_.push_back(static_cast<float>(value));
+    }
+    offsets_.push_back(std::ssize(numbers_));
+  }
+}
+
+Index RoundedFactorsBank::rank(Index kernel) const {
+  return (offsets_[at(kernel) + 1] - offsets_[at(kernel)]) / rows();
+}
+
+// The factor is still in cache when it is read again.
+void RoundedFactorsBank::add_product(Index kernel, const double* v, double* y) const {
+  Vector projected(at(rank(kernel)));
+  project(numbers(kernel), rows(), rank(kernel), v, projected.data());
+  expand(numbers(kernel), rows(), rank(kernel), projected.data(), y);
+}
+
+void RoundedFactorsBank::panels(Range kernels, Range rows, double* out) const {
+  for (Index p = kernels.begin; p < kernels.end; ++p) {
+    Vector row(at(rank(p)));
+    for (Index i = rows.begin; i < rows.end; ++i, out += cols()) {
+      for (Index k = 0; k < rank(p); ++k) row[at(k)] = numbers(p)[k * cols() + i];
+      std::fill_n(out, cols(), 0.0);
+      expand(numbers(p), cols(), rank(p), row.data(), out);
+    }
+  }
+}
+
+RoundedTrianglesBank::RoundedTrianglesBank(const KernelBank& bank) : RoundedBank(bank.rows(), bank.names()) {
+  const Index size = rows() * (rows() + 1) / 2;
+  numbers_.resize(at(size * kernels()));
+  for (Index p = 0; p < kernels(); ++p) offsets_.push_back((p + 1) * size);
+#pragma omp parallel
+  {
+    Vector row(at(cols()));
+#pragma omp for schedule(static)
+    for (Index p = 0; p < kernels(); ++p) {
+      float* to = numbers_.data() + offsets_[at(p)];
+      for (Index i = 0; i < rows(); ++i) {
+        bank.panels({p, p + 1}, {i, i + 1}, row.data());
+        for (Index j = i; j < cols(); ++j) *to++ = static_cast<float>(row[at(j)]);
+      }
+    }
+  }
+}
+
+void RoundedTrianglesBank::add_product(Index kernel, const double* v, double* y) const {
+  multiply_triangle(numbers(kernel), rows(), v, y);
+}
+
+void RoundedTrianglesBank::panels(Range kernels, Range rows, double* out) const {
+  const auto place = [&](Index i, Index j) { return i * cols() - i * (i - 1) / 2 + (j - i); };
+  for (Index p = kernels.begin; p < kernels.end; ++p) {
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      for (Index j = 0; j < cols(); ++j) *out++ = numbers(p)[place(std::min(i, j), std::max(i, j))];
+    }
+  }
+}
+
+}  // namespace kloom::kernels
