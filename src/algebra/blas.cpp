@@ -119,10 +119,14 @@ void scale(double alpha, std::span<double> x) {
   in_pieces(x.size(), [&](std::size_t at, int n) { dscal_(&n, &alpha, x.data() + at, &kOne); });
 }
 
-void rank_one(double alpha, std::span<const double> x, MatrixView a) {
+void rank_one_lower(double alpha, std::span<const double> x, MatrixView a) {
   const int n = narrow(a.rows);
   const int lda = leading(a.stride);
   dsyr_(&kLower, &n, &alpha, x.data(), &kOne, a.data, &lda);
+}
+
+void rank_one(double alpha, std::span<const double> x, MatrixView a) {
+  rank_one_lower(alpha, x, a);
   symmetrise_from_lower(a);
 }
 

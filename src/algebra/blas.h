@@ -26,6 +26,8 @@ void axpy(double alpha, std::span<const double> x, std::span<double> y);
 void scale(double alpha, std::span<double> x);
 // A ← A + alpha x xᵀ, full matrix.
 void rank_one(double alpha, std::span<const double> x, MatrixView a);
+// The same for the lower triangle alone.
+void rank_one_lower(double alpha, std::span<const double> x, MatrixView a);
 // Copies the lower triangle onto the upper one.
 void symmetrise_from_lower(MatrixView a);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
+#include "kernels/rounded_bank.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -175,15 +176,9 @@ Matrix ConcatBank::gram() const {
 }
 
 std::unique_ptr<KernelBank> ConcatBank::rounded() const {
-  std::vector<BankPart> parts = parts_;
-  bool any = false;
-  for (BankPart& part : parts) {
-    std::shared_ptr<const KernelBank> own = part.bank->rounded();
-    if (!own) continue;
-    part.bank = std::move(own);
-    any = true;
-  }
-  return any ? std::make_unique<ConcatBank>(std::move(parts)) : nullptr;
+  std::vector<RoundedBank::Part> parts;
+  for (const BankPart& part : parts_) parts.push_back({part.bank->rounded(), part.kernels});
+  return RoundedBank::joined(parts, names());
 }
 
 bool ConcatBank::combines_by_rows() const {

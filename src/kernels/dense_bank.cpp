@@ -443,7 +443,7 @@ Matrix DenseBank::gram() const {
 std::unique_ptr<KernelBank> DenseBank::rounded() const {
   if (!symmetric()) return nullptr;
   verify({0, kernels()});
-  return std::make_unique<RoundedTrianglesBank>(*this);
+  return RoundedBank::of_triangles(*this);
 }
 
 namespace {

@@ -191,7 +191,7 @@ Matrix LowRankBank::gram() const {
 }
 
 std::unique_ptr<KernelBank> LowRankBank::rounded() const {
-  return std::make_unique<RoundedFactorsBank>(factors_, offsets_, names());
+  return RoundedBank::of_factors(factors_, offsets_, names());
 }
 
 }  // namespace kloom::kernels

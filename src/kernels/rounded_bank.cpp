@@ -77,6 +77,94 @@ KLOOM_CLONES void multiply_triangle(const float* row, Index n, const double* v, 
 
 }  // namespace
 
+RoundedBank::RoundedBank(Index rows, std::vector<std::string> names)
+    : KernelBank(rows, rows, true, std::move(names)), offsets_{0} {}
+
+std::span<const float> RoundedBank::numbers(Index kernel) const {
+  return std::span(numbers_).subspan(at(offsets_[at(kernel)]),
+                                     at(offsets_[at(kernel) + 1] - offsets_[at(kernel)]));
+}
+
+std::unique_ptr<RoundedBank> RoundedBank::of_factors(const Matrix& factors, const std::vector<Index>& first,
+                                                     std::vector<std::string> names) {
+  std::unique_ptr<RoundedBank> bank(new RoundedBank(factors.rows(), std::move(names)));
+  for (Index p = 0; p < bank->kernels(); ++p) {
+    const Index last = last_after_rounding(factors, first[at(p)], first[at(p) + 1]);
+    for (Index k = first[at(p)]; k < last; ++k) {
+      for (const double value : factors.column(k)) bank->numbers_.push_back(static_cast<float>(value));
+    }
+    bank->offsets_.push_back(std::ssize(bank->numbers_));
+    bank->ranks_.push_back(last - first[at(p)]);
+  }
+  return bank;
+}
+
+std::unique_ptr<RoundedBank> RoundedBank::of_triangles(const KernelBank& whole) {
+  const Index n = whole.rows();
+  std::unique_ptr<RoundedBank> bank(new RoundedBank(n, whole.names()));
+  const Index size = n * (n + 1) / 2;
+  bank->numbers_.resize(at(size * bank->kernels()));
+  bank->ranks_.assign(at(bank->kernels()), -1);
+  for (Index p = 0; p < bank->kernels(); ++p) bank->offsets_.push_back((p + 1) * size);
+#pragma omp parallel
+  {
+    Vector row(at(n));
+#pragma omp for schedule(static)
+    for (Index p = 0; p < bank->kernels(); ++p) {
+      float* to = bank->numbers_.data() + bank->offsets_[at(p)];
+      for (Index i = 0; i < n; ++i) {
+        whole.panels({p, p + 1}, {i, i + 1}, row.data());
+        for (Index j = i; j < n; ++j) *to++ = static_cast<float>(row[at(j)]);
+      }
+    }
+  }
+  return bank;
+}
+
+std::unique_ptr<RoundedBank> RoundedBank::joined(const std::vector<Part>& parts, std::vector<std::string> names) {
+  struct Place {
+    const RoundedBank* bank = nullptr;
+    Index kernel = 0;
+  };
+  std::vector<Place> places(names.size());
+  for (const Part& part : parts) {
+    const auto* bank = dynamic_cast<const RoundedBank*>(part.bank.get());
+    if (bank == nullptr) return nullptr;
+    for (Index k = 0; k < bank->kernels(); ++k) places[at(part.places[at(k)])] = {bank, k};
+  }
+  std::unique_ptr<RoundedBank> whole(new RoundedBank(parts.front().bank->rows(), std::move(names)));
+  for (const auto& [bank, kernel] : places) {
+    const auto numbers = bank->numbers(kernel);
+    whole->numbers_.insert(whole->numbers_.end(), numbers.begin(), numbers.end());
+    whole->offsets_.push_back(std::ssize(whole->numbers_));
+    whole->ranks_.push_back(bank->rank(kernel));
+  }
+  return whole;
+}
+
+// A factor is still in cache when it is read again.
+void RoundedBank::add_product(Index kernel, const double* v, double* y) const {
+  const float* from = numbers(kernel).data();
+  if (rank(kernel) < 0) {
+    multiply_triangle(from, rows(), v, y);
+    return;
+  }
+  Vector projected(at(rank(kernel)));
+  project(from, rows(), rank(kernel), v, projected.data());
+  expand(from, rows(), rank(kernel), projected.data(), y);
+}
+
+void RoundedBank::panels(Range kernels, Range rows, double* out) const {
+  for (Index p = kernels.begin; p < kernels.end; ++p) {
+    for (Index i = rows.begin; i < rows.end; ++i, out += cols()) {
+      Vector unit(at(cols()));
+      unit[at(i)] = 1.0;
+      std::fill_n(out, cols(), 0.0);
+      add_product(p, unit.data(), out);
+    }
+  }
+}
+
 Matrix RoundedBank::apply(ConstMatrixView v) const {
   Matrix result(rows() * kernels(), v.cols);
 #pragma omp parallel for schedule(static, 1)
@@ -104,71 +192,6 @@ Matrix RoundedBank::apply_adjoint(ConstMatrixView g) const {
     if (!sums[t].empty()) algebra::axpy(1.0, sums[t].values(), sums.front().values());
   }
   return std::move(sums.front());
-}
-
-RoundedFactorsBank::RoundedFactorsBank(const Matrix& factors, const std::vector<Index>& first,
-                                       std::vector<std::string> names)
-    : RoundedBank(factors.rows(), std::move(names)) {
-  for (Index p = 0; p < kernels(); ++p) {
-    const Index last = last_after_rounding(factors, first[at(p)], first[at(p) + 1]);
-    for (Index k = first[at(p)]; k < last; ++k) {
-      for (const double value : factors.column(k)) numbers_.push_back(static_cast<float>(value));
-    }
-    offsets_.push_back(std::ssize(numbers_));
-  }
-}
-
-Index RoundedFactorsBank::rank(Index kernel) const {
-  return (offsets_[at(kernel) + 1] - offsets_[at(kernel)]) / rows();
-}
-
-// The factor is still in cache when it is read again.
-void RoundedFactorsBank::add_product(Index kernel, const double* v, double* y) const {
-  Vector projected(at(rank(kernel)));
-  project(numbers(kernel), rows(), rank(kernel), v, projected.data());
-  expand(numbers(kernel), rows(), rank(kernel), projected.data(), y);
-}
-
-void RoundedFactorsBank::panels(Range kernels, Range rows, double* out) const {
-  for (Index p = kernels.begin; p < kernels.end; ++p) {
-    Vector row(at(rank(p)));
-    for (Index i = rows.begin; i < rows.end; ++i, out += cols()) {
-      for (Index k = 0; k < rank(p); ++k) row[at(k)] = numbers(p)[k * cols() + i];
-      std::fill_n(out, cols(), 0.0);
-      expand(numbers(p), cols(), rank(p), row.data(), out);
-    }
-  }
-}
-
-RoundedTrianglesBank::RoundedTrianglesBank(const KernelBank& bank) : RoundedBank(bank.rows(), bank.names()) {
-  const Index size = rows() * (rows() + 1) / 2;
-  numbers_.resize(at(size * kernels()));
-  for (Index p = 0; p < kernels(); ++p) offsets_.push_back((p + 1) * size);
-#pragma omp parallel
-  {
-    Vector row(at(cols()));
-#pragma omp for schedule(static)
-    for (Index p = 0; p < kernels(); ++p) {
-      float* to = numbers_.data() + offsets_[at(p)];
-      for (Index i = 0; i < rows(); ++i) {
-        bank.panels({p, p + 1}, {i, i + 1}, row.data());
-        for (Index j = i; j < cols(); ++j) *to++ = static_cast<float>(row[at(j)]);
-      }
-    }
-  }
-}
-
-void RoundedTrianglesBank::add_product(Index kernel, const double* v, double* y) const {
-  multiply_triangle(numbers(kernel), rows(), v, y);
-}
-
-void RoundedTrianglesBank::panels(Range kernels, Range rows, double* out) const {
-  const auto place = [&](Index i, Index j) { return i * cols() - i * (i - 1) / 2 + (j - i); };
-  for (Index p = kernels.begin; p < kernels.end; ++p) {
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      for (Index j = 0; j < cols(); ++j) *out++ = numbers(p)[place(std::min(i, j), std::max(i, j))];
-    }
-  }
 }
 
 }  // namespace kloom::kernels

@@ -17,6 +17,7 @@
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 #include "learners/bemkl_calibration.h"
 #include "learners/bemkl_factors.h"
 #include "learners/bemkl_run.h"
@@ -295,9 +296,28 @@ bool drops_kernels(const BemklProblem& problem, const BemklOptions& options) {
          problem.likelihood != BemklLikelihood::gaussian;
 }
 
+struct BemklBanks {
+  const KernelBank& whole;
+  std::shared_ptr<const KernelBank> rounded;  // or none
+};
+
+// Rounded kernels are for fits of one output, where passes read memory and do little else, and where there is
+// room for them.
+BemklBanks banks_of(const KernelBank& bank, const BemklPlan& plan, const BemklOptions& options,
+                    const Context& context) {
+  BemklBanks banks{bank, nullptr};
+  const Index outputs = plan.problems.front().targets.cols();
+  if (options.literal || outputs > 1) return banks;
+  const std::size_t taken = context.memory_budget != 0 ? bank.bytes() : 0;  // else it is no longer free
+  const std::size_t needed = bank.bytes() / 2 + working_memory(bank.rows(), bank.kernels(), outputs);
+  if (taken + needed <= memory_budget(context)) banks.rounded = bank.rounded();
+  return banks;
+}
+
 // The best of all starts by the bound.
-BemklFactors fit_group(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
+BemklFactors fit_group(const BemklBanks& banks, const BemklProblem& problem, const BemklOptions& options,
                        const Context& context, Report& report) {
+  const KernelBank& bank = banks.whole;
   std::optional<BemklFactors> best;
   Report best_report;
   for (Index restart = 0; restart < options.restarts; ++restart) {
@@ -305,7 +325,7 @@ BemklFactors fit_group(const KernelBank& bank, const BemklProblem& problem, cons
     const BemklStart start =
         start_of(has_unlabelled(problem) ? with_grown_labels(bank, problem) : problem, options, bank.kernels(),
                  random, context.seed + static_cast<std::uint64_t>(restart));
-    BemklFactors factors(bank, problem, bemkl_hyper(options), start);
+    BemklFactors factors(bank, problem, bemkl_hyper(options), start, banks.rounded);
     Report part;
     if (drops_kernels(problem, options)) {
       run_with_dropping(factors, bank, options, context, part);
@@ -430,12 +450,12 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
 
 namespace {
 
-std::vector<BemklFactors> fit_groups(const KernelBank& bank, const BemklPlan& plan, const BemklOptions& options,
+std::vector<BemklFactors> fit_groups(const BemklBanks& banks, const BemklPlan& plan, const BemklOptions& options,
                                      const Context& context, Report& report) {
   std::vector<BemklFactors> factors;
   for (const BemklProblem& problem : plan.problems) {
     const Status before = report.status;
-    factors.push_back(fit_group(bank, problem, options, context, report));
+    factors.push_back(fit_group(banks, problem, options, context, report));
     if (before != Status::converged) report.status = before;  // the worst of all fits is told
     if (report.status == Status::stopped && factors.size() < plan.problems.size())
       throw Interrupted("stopped before every class had its fit");
@@ -495,7 +515,8 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
 
   ProgressMeter clock(context, "bemkl");
   Fitted fitted{bemkl_plan(targets, options), {}};
-  fitted.factors = fit_groups(bank, fitted.plan, options, context, report);
+  const BemklBanks banks = banks_of(bank, fitted.plan, options, context);
+  fitted.factors = fit_groups(banks, fitted.plan, options, context, report);
   report.seconds.emplace_back("iterations", clock.seconds());
   result.model = bemkl_model(bank, targets, fitted.plan, fitted.factors, options);
   const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
@@ -504,7 +525,8 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
     report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
   }
   report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
+      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols()) +
+      (banks.rounded ? banks.rounded->bytes() : 0);
   report.tables.push_back(kernels_in_use(bank, result.model));
   return result;
 }

@@ -68,6 +68,7 @@ bool BemklFactors::switch_off_samples() {
       any = true;
     }
   }
+  if (any) apply_a();
   return any;
 }
 
@@ -92,11 +93,10 @@ bool BemklFactors::keep_kernels(const KernelBank& bank, std::span<const Index> k
   Matrix rest = *gram_;
   algebra::axpy(-1.0, weighted_gram_of(bank).values(), rest.values());
   gram_of_dropped_ = std::make_shared<const Matrix>(std::move(rest));
-  if (thin()) {
-    g_covariance_ = {thin_outputs_.dense()};
-    g_moment_ = {moment(0)};
-    thin_weights_ = nullptr;
-  }
+  // Parts of Σ(g) and of the moment stay as they are until the next update.
+  g_moment_ = {moment(0)};
+  g_covariance_ = {g_covariance()};
+  thin_weights_ = nullptr;
   const Index n = samples();
   std::vector<Index> each(at(outputs()));
   std::iota(each.begin(), each.end(), Index{0});
@@ -112,6 +112,7 @@ bool BemklFactors::keep_kernels(const KernelBank& bank, std::span<const Index> k
   be_ = part_of(be_, places);
   be_variance_ = part_of(be_variance_, places);
   bank_ = &bank;
+  if (rounded_) rounded_ = bank.rounded();
   if (!update_be()) return false;
   update_f();
   return true;

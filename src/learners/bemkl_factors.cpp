@@ -42,6 +42,23 @@ double norm(const Matrix& m) {
   return std::sqrt(algebra::dot(m.values(), m.values()));
 }
 
+// g ← g − outputs if that is small beside them.
+bool take_if_near(std::span<const double> outputs, std::span<double> g) {
+  double difference = 0.0;
+  double whole = 0.0;
+  const double* k = outputs.data();
+  double* x = g.data();
+  const auto size = static_cast<Index>(g.size());
+#pragma omp simd reduction(+ : difference, whole)
+  for (Index i = 0; i < size; ++i) {
+    difference += (x[i] - k[i]) * (x[i] - k[i]);
+    whole += k[i] * k[i];
+  }
+  const bool near = difference <= kNear * kNear * whole;
+  if (near) algebra::axpy(-1.0, outputs, g);
+  return near;
+}
+
 // Rows of every N × P block of a stacked matrix times √w.
 void scale_rows(const Vector& root, Matrix& stacked) {
   if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return;
@@ -106,15 +123,12 @@ void BemklFactors::start_covariances() {
     thin_outputs_ = *thin_weights_;
     return;
   }
-  g_covariance_.assign(log_det_g_.size(), identity(p));
-  g_moment_.resize(g_covariance_.size());
-  Matrix core = identity(p);
-  if (!gaussian()) {  // T of Σ(e) = I
-    const double t = 1.0 / (1.0 + hyper_.sigma_g * hyper_.sigma_g);
-    algebra::scale(t, core.values());
-    log_det_core_ = static_cast<double>(p) * std::log(t);
+  if (gaussian()) {
+    e_covariance_ = std::make_shared<const Matrix>(identity(p));
+  } else if (!hyper_.non_negative) {
+    core_weights_ = std::make_shared<const CoreWeights>(CoreWeights::identity(p, 1.0 / upsilon_.front()));
   }
-  core_ = std::make_shared<const Matrix>(std::move(core));
+  g_covariance_.assign(log_det_g_.size(), identity(p));
 }
 
 void BemklFactors::count_samples() {
@@ -150,11 +164,14 @@ ConstMatrixView BemklFactors::of_output(const Matrix& stacked, Index output) con
 }
 
 Matrix BemklFactors::g_covariance(Index output) const {
-  return thin() ? thin_outputs_.dense() : g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
+  if (thin()) return thin_outputs_.dense();
+  if (g_covariance_.empty()) return core_outputs_.dense();
+  return g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
 }
 
 double BemklFactors::g_trace(Index output) const {
   if (thin()) return thin_outputs_.trace();
+  if (g_covariance_.empty()) return core_outputs_.trace();
   const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
   double trace = 0.0;
   for (Index m = 0; m < kernels(); ++m) trace += covariance(m, m);
@@ -173,18 +190,18 @@ Vector BemklFactors::cross_moment_eb(Index output) const {
 
 Matrix BemklFactors::e_covariance() const {
   if (thin()) return thin_weights_->dense();
-  Matrix covariance = *core_;
   if (hyper_.non_negative) {
-    std::ranges::fill(covariance.values(), 0.0);
+    Matrix covariance(kernels(), kernels());
     for (Index m = 0; m < kernels(); ++m) covariance(m, m) = be_variance_[at(outputs() + m)];
-  } else if (!gaussian()) {  // Ĉ⁻¹ = (T⁻¹ − σ_g²I)⁻¹
-    double ignored = 0.0;
-    bool sound = algebra::invert_positive(covariance.view(), ignored);
-    add_to_diagonal(-1.0 / upsilon_.front(), covariance);
-    sound = sound && algebra::invert_positive(covariance.view(), ignored);
-    if (!sound) return {};
+    return covariance;
   }
-  return covariance;
+  if (gaussian()) return *e_covariance_;
+  Matrix covariance = *core_weights_->t;  // Ĉ⁻¹ = (T⁻¹ − σ_g²I)⁻¹
+  double ignored = 0.0;
+  bool sound = algebra::invert_positive(covariance.view(), ignored);
+  add_to_diagonal(-1.0 / upsilon_.front(), covariance);
+  sound = sound && algebra::invert_positive(covariance.view(), ignored);
+  return sound ? covariance : Matrix();
 }
 
 Matrix BemklFactors::be_covariance() const {
@@ -221,19 +238,19 @@ double BemklFactors::bias_square(Index output) const {
 }
 
 double BemklFactors::mean_square(std::size_t moment) const {
-  if (thin()) {
-    const Matrix product = thin_outputs_.times({e().data(), 1, kernels(), 1});
-    double sum = present_count_ * static_cast<double>(outputs()) * algebra::dot(product.values(), e());
-    Vector means(at(samples()));
-    for (Index c = 0; c < outputs(); ++c) {
-      algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means);
-      sum += algebra::dot(means, means);
-    }
-    return sum;
+  Matrix product(1, kernels());
+  if (!g_moment_.empty()) {
+    algebra::gemv(Op::none, 1.0, g_moment_[moment].view(), e(), 0.0, product.values());
+    return algebra::dot(product.values(), e());
   }
-  Vector product(omega_.size());
-  algebra::gemv(Op::none, 1.0, g_moment_[moment].view(), e(), 0.0, product);
-  return algebra::dot(product, e());
+  times_g_covariance(0, {e().data(), 1, kernels(), 1}, product.view());
+  double sum = present_count_ * static_cast<double>(outputs()) * algebra::dot(product.values(), e());
+  Vector means(at(samples()));
+  for (Index c = 0; c < outputs(); ++c) {
+    algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means);
+    sum += algebra::dot(means, means);
+  }
+  return sum;
 }
 
 // Right after q(b,e) the trace follows from what its update had at hand; else Σ(e) is formed.
@@ -267,9 +284,7 @@ void BemklFactors::update_upsilon() {
 // λa with kernels that are rounded: what that does to the difference is nothing beside the whole.
 bool BemklFactors::update_a() {
   Matrix g = intermediate_;
-  algebra::axpy(-1.0, outputs_.values(), g.values());
-  const bool step = rounded_ && norm(g) <= kNear * norm(outputs_);
-  if (!step) g = intermediate_;
+  const bool step = rounded_ && take_if_near(outputs_.values(), g.values());
   scale_rows(root_, g);
   Matrix right = (step ? *rounded_ : *bank_).apply_adjoint(g.view());
   if (!step && gram_of_dropped_)
@@ -339,15 +354,7 @@ void BemklFactors::follow_a(const Matrix& before) {
 // Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹. E[eeᵀ] = Σ(e) + μμᵀ: Q = (E[υ]I + E[ε]Σ(e))⁻¹ first, then the rank-one term.
 bool BemklFactors::update_g_covariance(std::size_t k) {
   const double upsilon = upsilon_[k];
-  if (thin()) {
-    std::optional<ThinCovariance> made = thin_outputs(*thin_weights_, e(), upsilon);
-    if (!made) return false;
-    thin_outputs_ = std::move(*made);
-    log_det_g_[k] = thin_outputs_.log_det;
-    return std::isfinite(log_det_g_[k]);
-  }
   const double epsilon = epsilon_[k];
-  const auto p = static_cast<double>(kernels());
   Matrix& q = g_covariance_[k];
   double& log_det = log_det_g_[k];
   if (hyper_.non_negative) {
@@ -357,16 +364,11 @@ bool BemklFactors::update_g_covariance(std::size_t k) {
       q(m, m) = 1.0 / (upsilon + epsilon * be_variance_[at(outputs() + m)]);
       log_det += std::log(q(m, m));
     }
-  } else if (gaussian()) {
-    q = *core_;
+  } else {
+    q = *e_covariance_;
     algebra::scale(epsilon, q.values());
     add_to_diagonal(upsilon, q);
     if (!algebra::invert_positive(q.view(), log_det)) return false;
-  } else {  // σ_g²I − σ_g⁴T
-    q = *core_;
-    algebra::scale(-1.0 / (upsilon * upsilon), q.values());
-    add_to_diagonal(1.0 / upsilon, q);
-    log_det = log_det_core_ - log_det_e_ - p * std::log(upsilon);
   }
   Vector w(omega_.size());
   algebra::gemv(Op::none, 1.0, q.view(), e(), 0.0, w);
@@ -383,6 +385,20 @@ bool BemklFactors::update_intermediate() {
 }
 
 bool BemklFactors::update_g_covariances() {
+  if (thin()) {
+    std::optional<ThinCovariance> made = thin_outputs(*thin_weights_, e(), upsilon_.front());
+    if (!made) return false;
+    thin_outputs_ = std::move(*made);
+    log_det_g_.front() = thin_outputs_.log_det;
+    return std::isfinite(log_det_g_.front());
+  }
+  if (core()) {
+    core_outputs_ = CoreOutputs::of(*core_weights_, e(), 1.0 / upsilon_.front());
+    g_covariance_.clear();
+    g_moment_.clear();
+    log_det_g_.front() = core_outputs_.log_det;
+    return std::isfinite(log_det_g_.front());
+  }
   for (std::size_t k = 0; k < log_det_g_.size(); ++k) {
     if (!update_g_covariance(k)) return false;
   }
@@ -408,41 +424,46 @@ Matrix BemklFactors::g_linear(Index c) const {
   return linear;
 }
 
-void BemklFactors::times_g_covariance(Index c, const Matrix& rows, MatrixView out) const {
+void BemklFactors::times_g_covariance(Index c, ConstMatrixView rows, MatrixView out) const {
   if (thin()) {
-    std::ranges::copy(thin_outputs_.times(rows.view()).values(), out.data);
-    return;
+    std::ranges::copy(thin_outputs_.times(rows).values(), out.data);
+  } else if (g_covariance_.empty()) {
+    core_outputs_.times(rows, out);
+  } else {
+    const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(c)];
+    algebra::gemm(Op::none, Op::none, 1.0, rows, covariance.view(), 0.0, out);
   }
-  const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(c)];
-  algebra::gemm(Op::none, Op::none, 1.0, rows.view(), covariance.view(), 0.0, out);
 }
 
 void BemklFactors::update_g_means() {
   const Index n = samples();
   for (Index c = 0; c < outputs(); ++c) {
     const MatrixView g{intermediate_.column(c).data(), n, kernels(), n};
-    times_g_covariance(c, g_linear(c), g);
+    times_g_covariance(c, g_linear(c).view(), g);
     algebra::gemv(Op::transpose, 1.0, g, root_, 0.0, g_sum_.column(c));
   }
-  for (std::size_t k = 0; k < g_moment_.size(); ++k) g_moment_[k] = make_moment(k, g_covariance_[k]);
+  g_moment_.clear();
+  for (std::size_t k = 0; k < g_covariance_.size(); ++k) g_moment_.push_back(moment(k));
   weights_trace_known_ = false;
 }
 
-// Of output k in regression, of all outputs together in classification.
-Matrix BemklFactors::make_moment(std::size_t k, Matrix covariance) const {
+// n Σ(g) + Σ_c G_cᵀG_c, lower triangle, of output k in regression, of all outputs together in classification.
+Matrix BemklFactors::add_squares(std::size_t k, double n, Matrix covariance) const {
   const Range range =
       gaussian() ? Range{static_cast<Index>(k), static_cast<Index>(k) + 1} : Range{0, outputs()};
-  double own = present_count_ * static_cast<double>(range.size());
   for (Index c = range.begin; c < range.end; ++c) {
-    algebra::syrk_lower(Op::transpose, 1.0, of_output(intermediate_, c), own, covariance.view());
-    own = 1.0;
+    algebra::syrk_lower(Op::transpose, 1.0, of_output(intermediate_, c), n, covariance.view());
+    n = 1.0;
   }
-  algebra::symmetrise_from_lower(covariance.view());
   return covariance;
 }
 
 Matrix BemklFactors::moment(std::size_t k) const {
-  return thin() ? make_moment(k, thin_outputs_.dense()) : g_moment_[k];
+  if (k < g_moment_.size()) return g_moment_[k];
+  const double n = present_count_ * static_cast<double>(gaussian() ? 1 : outputs());
+  Matrix moment = add_squares(k, n, g_covariance(static_cast<Index>(k)));
+  algebra::symmetrise_from_lower(moment.view());
+  return moment;
 }
 
 void BemklFactors::update_gamma_omega() {

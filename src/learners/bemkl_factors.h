@@ -22,14 +22,12 @@
 //   Σ(g)         g_covariance, one P × P matrix for all samples; one for all outputs where they have the same
 //                υ, ε
 //   μ(b,e)       be; the M biases come first
-//   Σ(b,e)       be_variance (diagonal), cross (cov(e, b)), bias_covariance, and core for Σ(e): see below
+//   Σ(b,e)       be_variance (diagonal), cross (cov(e, b)), bias_covariance, and for Σ(e): see below
 //   f            f, and f_location = the mean of the normal before truncation at the last update of q(f)
 //
-// Eliminating the biases, Σ(e) = Ĉ⁻¹. Classification needs of it the diagonal, products with few vectors and
-// the determinant, all from the inverse of Ĉ's Cholesky factor, and Σ(g) = (I/σ_g² + Σ(e) + μμᵀ)⁻¹, which is
-// σ_g²I − σ_g⁴T less a rank-one term with T = (Ĉ + σ_g²I)⁻¹: one inverse serves both. core is T there. In
-// regression υ moves between q(b,e) and q(G), and core is Σ(e) itself. Far more kernels than samples: both are
-// diagonal but for few directions, see bemkl_thin.h.
+// Classification needs of Σ(e) the diagonal, products with few vectors and the determinant, and Σ(g) = (I/σ_g² +
+// Σ(e) + μμᵀ)⁻¹: one inverse serves both (bemkl_core.h), or, with far more kernels than samples, none of their
+// size (bemkl_thin.h). In regression υ moves between q(b,e) and q(G), and both are kept as they are.
 //
 // A sample of weight w has p(g_i|a) and p(f_i|…) to the power w. With rows scaled by √w (kernel rows, g_i, f_i,
 // the ones of the bias and the margin) every update below is that of weight 1; only constants of the bound
@@ -42,6 +40,7 @@
 
 #include "kloom/bank.h"
 #include "kloom/matrix.h"
+#include "learners/bemkl_core.h"
 #include "learners/bemkl_thin.h"
 
 namespace kloom::learners {
@@ -125,8 +124,8 @@ class BemklFactors {
 
   // The same cycle, entered before q(G); on demand with a step for the means of a and G together
   // (bemkl_means.cpp). It is a function of state(), which is a, log diag Σ(a), (b, e), log diag Σ(b,e), cov(e,
-  // b), and f or the logs of υ, ε and tr(SΣ(a)); and of core, which hardly moves Σ(g) (by a part of 1/N) and
-  // which set_state() takes from `core_of` as it is.
+  // b), and f or the logs of υ, ε and tr(SΣ(a)); and of the rest of Σ(e), which hardly moves Σ(g) (by a part of
+  // 1/N) and which set_state() takes from `core_of` as it is.
   [[nodiscard]] bool iterate_from_intermediate(bool means_together);
   [[nodiscard]] Vector state() const;
   // False if it is no state (a number that is not finite).
@@ -179,19 +178,22 @@ class BemklFactors {
   void follow_a(const Matrix& before);
   [[nodiscard]] bool thin() const { return thin_weights_ != nullptr; }
   [[nodiscard]] double g_trace(Index output) const;  // tr Σ(g)
+  [[nodiscard]] bool core() const { return !gaussian() && !hyper_.non_negative && !thin(); }
   [[nodiscard]] Matrix moment(std::size_t k) const;  // g_moment, made if it is not kept
+  [[nodiscard]] Matrix add_squares(std::size_t k, double n, Matrix covariance) const;
+  [[nodiscard]] bool update_core_be();
+  [[nodiscard]] bool update_regression_be();
   [[nodiscard]] Matrix outputs_without_bias() const;
   [[nodiscard]] bool update_thin_be();
   [[nodiscard]] bool update_g_covariance(std::size_t k);
   [[nodiscard]] bool update_g_covariances();
   [[nodiscard]] Matrix g_linear(Index c) const;
-  void times_g_covariance(Index c, const Matrix& rows, MatrixView out) const;  // rows · Σ(g_c)
+  void times_g_covariance(Index c, ConstMatrixView rows, MatrixView out) const;  // rows · Σ(g_c)
   void update_g_means();
   void improve_means(Index c);  // of a, together with those of G
   [[nodiscard]] Matrix outputs_of(const Vector& v) const;
   [[nodiscard]] Vector adjoint_of(Matrix x) const;
   [[nodiscard]] Vector scaled_slope(Index c, const Vector& slope) const;
-  [[nodiscard]] Matrix make_moment(std::size_t k, Matrix covariance) const;
   [[nodiscard]] Matrix e_precision_given_b() const;
   [[nodiscard]] Matrix be_right() const;
   void update_be_moments(const Matrix& solved);
@@ -222,7 +224,7 @@ class BemklFactors {
   Matrix outputs_;       // [K_p μ(a_c)]_p, (N·P) × M
   Matrix a_of_pass_;     // the μ(a) of the last pass over all of it that was not rounded
   Matrix intermediate_;
-  std::vector<Matrix> g_covariance_;
+  std::vector<Matrix> g_covariance_;  // where it is kept as it is, and g_moment with it
   Vector log_det_g_;
   std::vector<Matrix> g_moment_;  // E[Σ_i g_ic g_icᵀ] = G_cᵀG_c + N Σ(g_c); classification: summed over c
   Matrix g_sum_;                  // Σ_i g_ic, P × M
@@ -231,11 +233,12 @@ class BemklFactors {
   Vector be_variance_;
   Matrix bias_covariance_;              // M × M
   Matrix cross_;                        // cov(e, b), P × M
-  std::shared_ptr<const Matrix> core_;  // T, or Σ(e) in regression
-  // Far more kernels than samples, classification: instead of core, g_covariance and g_moment.
+  std::shared_ptr<const Matrix> e_covariance_;  // Σ(e), regression
+  // Classification with free weights: Σ(e) and Σ(g) in one of two forms.
+  std::shared_ptr<const CoreWeights> core_weights_;
+  CoreOutputs core_outputs_;
   std::shared_ptr<const ThinCovariance> thin_weights_;
   ThinCovariance thin_outputs_;
-  double log_det_core_ = 0.0;
   double log_det_e_ = 0.0;
   double log_det_be_ = 0.0;
   double weights_trace_ = 0.0;

@@ -74,7 +74,7 @@ void BemklFactors::improve_means(Index c) {
       to[at(i)] = upsilon * to[at(i)] + (present(i) ? sign * lambda_(i, c) * a[at(i)] : 0.0);
   };
   Matrix away(n, kernels());  // G(a) − [K_p a]
-  times_g_covariance(c, g_linear(c), away.view());
+  times_g_covariance(c, g_linear(c).view(), away.view());
   algebra::axpy(-1.0, outputs_.column(c), away.values());
   Vector slope = adjoint_of(std::move(away));
   add_lambda(-1.0, a_.column(c), slope);
@@ -83,7 +83,7 @@ void BemklFactors::improve_means(Index c) {
   if (direction.empty()) return;
   const Matrix moved = outputs_of(direction);
   Matrix bent(n, kernels());
-  times_g_covariance(c, moved, bent.view());
+  times_g_covariance(c, moved.view(), bent.view());
   algebra::scale(-upsilon, bent.values());
   algebra::axpy(1.0, moved.values(), bent.values());
   Vector curved = adjoint_of(std::move(bent));

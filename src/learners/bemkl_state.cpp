@@ -104,12 +104,14 @@ bool BemklFactors::set_state(const Vector& state, const BemklFactors& core_of) {
   } else {
     take(f_.values(), false);
   }
-  core_ = core_of.core_;
+  e_covariance_ = core_of.e_covariance_;
+  core_weights_ = core_of.core_weights_;
   thin_weights_ = core_of.thin_weights_;
-  log_det_core_ = core_of.log_det_core_;
   log_det_e_ = core_of.log_det_e_;
   weights_trace_known_ = false;
-  apply_a();
+  outputs_ = core_of.outputs_;
+  a_of_pass_ = core_of.a_of_pass_;
+  follow_a(core_of.a_);
   return true;
 }
 

@@ -97,34 +97,45 @@ bool BemklFactors::update_thin_be() {
   return true;
 }
 
-// The precision of (b, e) is [diag c_c, Bᵀ; B, ·] with c_c = E[γ_c] + E[ε_c]N and columns B_c = E[ε_c] G_c1.
-// Without the biases it is Ĉ = · − Σ_c B_c B_cᵀ/c_c.
-bool BemklFactors::update_be() {
-  if (hyper_.non_negative) {
-    update_be_non_negative();
-    return true;
-  }
-  if (thin()) return update_thin_be();
+bool BemklFactors::update_core_be() {
+  const auto n = present_count_ * static_cast<double>(outputs());
+  Matrix precision = g_moment_.empty() ? add_squares(0, 1.0, core_outputs_.scaled_lower(n)) : g_moment_.front();
+  for (Index m = 0; m < kernels(); ++m) precision(m, m) += omega_[at(m)];
+  Matrix solved = be_asked();
+  for (Index c = 0; c < outputs(); ++c)
+    algebra::rank_one_lower(-1.0 / bias_precision(c), solved.column(1 + c), precision.view());
+  std::optional<CoreWeights> made = CoreWeights::of(std::move(precision), 1.0 / upsilon_.front(), solved);
+  if (!made) return false;
+  log_det_e_ = made->log_det;
+  std::ranges::copy(made->variances, be_variance_.begin() + outputs());
+  core_weights_ = std::make_shared<const CoreWeights>(std::move(*made));
+  update_be_moments(solved);
+  return true;
+}
+
+bool BemklFactors::update_regression_be() {
   Matrix solved = be_asked();
   Matrix factor = e_precision_given_b();
   for (Index c = 0; c < outputs(); ++c)
     algebra::rank_one(-1.0 / bias_precision(c), solved.column(1 + c), factor.view());
-  Matrix shifted;
-  if (!gaussian()) shifted = factor;
   if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
   log_det_e_ = algebra::cholesky_log_det(factor.view());
   if (!std::isfinite(log_det_e_)) return false;
   algebra::solve_from_inverse_factor(factor.view(), solved.view());
   std::ranges::copy(algebra::inverse_diagonal(factor.view()), be_variance_.begin() + outputs());
   update_be_moments(solved);
-  if (gaussian()) {
-    algebra::inverse_from_factor(factor.view());
-    core_ = std::make_shared<const Matrix>(std::move(factor));
-    return true;
-  }
-  for (Index m = 0; m < kernels(); ++m) shifted(m, m) += 1.0 / upsilon_.front();
-  if (!algebra::invert_positive(shifted.view(), log_det_core_)) return false;
-  core_ = std::make_shared<const Matrix>(std::move(shifted));
+  algebra::inverse_from_factor(factor.view());
+  e_covariance_ = std::make_shared<const Matrix>(std::move(factor));
+  return true;
+}
+
+// The precision of (b, e) is [diag c_c, Bᵀ; B, ·] with c_c = E[γ_c] + E[ε_c]N and columns B_c = E[ε_c] G_c1.
+// Without the biases it is Ĉ = · − Σ_c B_c B_cᵀ/c_c.
+bool BemklFactors::update_be() {
+  if (thin()) return update_thin_be();
+  if (core()) return update_core_be();
+  if (!hyper_.non_negative) return update_regression_be();
+  update_be_non_negative();
   return true;
 }
 

@@ -716,6 +716,7 @@ void check_weight_zero(const std::vector<double>& widths) {
     }
     BemklOptions options;
     options.iterations = 30;
+    options.acceleration = "none";  // extrapolation enlarges what rounding does, which differs between the two
     const FitResult a = learners::fit_bemkl(*bank_of(whole.kernels), all, options, {});
     const FitResult b = learners::fit_bemkl(*bank_of(part), few, options, {});
     EXPECT_NEAR(a.report.objective, b.report.objective, 1e-9 * std::abs(b.report.objective));

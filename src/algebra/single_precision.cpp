@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algebra/single_precision.h"
+
+#include <memory>
+
+#include "algebra/blas.h"
+#include "base/clones.h"
+#include "kloom/error.h"
+
+extern "C" {
+void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
+            const int*, const float*, const int*, const float*, float*, const int*);
+void ssyrk_(const char*, const char*, const int*, const int*, const float*, const float*, const int*,
+            const float*, float*, const int*);
+}
+
+namespace kloom::algebra {
+namespace {
+
+int narrow(Index n) {
+  if (n > 2147483647) throw InternalError("matrix dimension exceeds what 32-bit BLAS can address");
+  return static_cast<int>(n);
+}
+
+// Not value-initialised: every number is written before it is read.
+std::unique_ptr<float[]> memory(Index size) {
+  return std::unique_ptr<float[]>(new float[static_cast<std::size_t>(size)]);
+}
+
+KLOOM_CLONES void round_to(const double* from, Index size, float* to) {
+#pragma omp simd
+  for (Index i = 0; i < size; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+std::unique_ptr<float[]> rounded(ConstMatrixView m) {
+  auto result = memory(m.rows * m.cols);
+  for (Index j = 0; j < m.cols; ++j) round_to(m.column(j).data(), m.rows, result.get() + j * m.rows);
+  return result;
+}
+
+KLOOM_CLONES void add_scaled(double alpha, const float* from, Index size, double* to) {
+#pragma omp simd
+  for (Index i = 0; i < size; ++i) to[i] += alpha * static_cast<double>(from[i]);
+}
+
+// What the numbers below the diagonal of column j give to rows j and i > j of the sums Σ_j T_ij U_ij, Σ_j U_ij².
+KLOOM_CLONES void add_column(const double* t, const float* u, Index size, double* third, double* fourth) {
+  const double corner = u[0];
+  double own_third = t[0] * corner;
+  double own_fourth = corner * corner;
+#pragma omp simd reduction(+ : own_third, own_fourth)
+  for (Index i = 1; i < size; ++i) {
+    const double value = u[i];
+    const double product = t[i] * value;
+    own_third += product;
+    own_fourth += value * value;
+    third[i] += product;
+    fourth[i] += value * value;
+  }
+  third[0] += own_third;
+  fourth[0] += own_fourth;
+}
+
+}  // namespace
+
+void add_product_in_single(double alpha, ConstMatrixView a, ConstMatrixView b, MatrixView c) {
+  if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
+  const auto left = rounded(a);
+  const auto right = rounded(b);
+  const auto product = memory(c.rows * c.cols);
+  const int m = narrow(c.rows);
+  const int n = narrow(c.cols);
+  const int k = narrow(a.cols);
+  const char none = 'N';
+  const float one = 1.0F;
+  const float zero = 0.0F;
+  sgemm_(&none, &none, &m, &n, &k, &one, left.get(), &m, right.get(), &k, &zero, product.get(), &m);
+  for (Index j = 0; j < c.cols; ++j)
+    add_scaled(alpha, product.get() + j * c.rows, c.rows, c.column(j).data());
+}
+
+DiagonalPowers diagonal_powers(ConstMatrixView a) {
+  const auto size = static_cast<std::size_t>(a.rows);
+  DiagonalPowers powers{Vector(size), Vector(size), Vector(size)};
+  if (a.rows == 0) return powers;
+  const auto single = rounded(a);
+  const auto square = memory(a.rows * a.rows);
+  const int n = narrow(a.rows);
+  const char lower = 'L';
+  const char none = 'N';
+  const float one = 1.0F;
+  const float zero = 0.0F;
+  ssyrk_(&lower, &none, &n, &n, &one, single.get(), &n, &zero, square.get(), &n);
+  for (Index j = 0; j < a.rows; ++j) {
+    powers.second[static_cast<std::size_t>(j)] = dot(a.column(j), a.column(j));
+    add_column(a.column(j).data() + j, square.get() + j * a.rows + j, a.rows - j, powers.third.data() + j,
+               powers.fourth.data() + j);
+  }
+  return powers;
+}
+
+}  // namespace kloom::algebra
