@@ -300,30 +300,70 @@ bool BemklFactors::update_a() {
   return sound;
 }
 
+// diag λ + υS; an absent sample is apart from all others.
+Matrix BemklFactors::a_precision(std::span<const double> lambda, double upsilon) const {
+  const Index n = samples();
+  Matrix precision = *gram_;
+  if (upsilon != 1.0) algebra::scale(upsilon, precision.values());
+  for (Index i = 0; i < n; ++i) precision(i, i) += lambda[at(i)];
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n && !present(i); ++j) precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
+  }
+  return precision;
+}
+
+// By a whole inverse, which becomes the anchor of the next updates, or by its factor.
+std::optional<BemklFactors::AnswerOfA> BemklFactors::invert_for_a(Index output, Vector right) {
+  const Index n = samples();
+  const auto lambda = lambda_.column(output);
+  Matrix factor = a_precision(lambda, upsilon_[at(output)]);
+  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return std::nullopt;
+  AnswerOfA answer;
+  answer.log_det = algebra::cholesky_log_det(factor.view());
+  answer.diagonal = algebra::inverse_diagonal(factor.view());
+  algebra::solve_from_inverse_factor(factor.view(), {right.data(), n, 1, n});
+  answer.solution = std::move(right);
+  if (outputs() > 1 || gaussian() || anchor_.wait-- > 0) return answer;
+  algebra::inverse_from_factor(factor.view());
+  anchor_.inverse = std::make_shared<const solvers::NearbyInverse>(std::move(factor), answer.log_det);
+  anchor_.lambda.assign(lambda.begin(), lambda.end());
+  anchor_.served = 0;
+  return answer;
+}
+
+std::optional<BemklFactors::AnswerOfA> BemklFactors::solve_for_a(Index output, Vector right) {
+  constexpr double kNegligible = 3e-8;
+  constexpr int kLongest = 32;
+  if (anchor_.inverse) {
+    Vector away(anchor_.lambda.size());
+    for (Index i = 0; i < samples(); ++i)
+      away[at(i)] = present(i) ? lambda_(i, output) - anchor_.lambda[at(i)] : 0.0;
+    if (auto answer = anchor_.inverse->at(away, right, kNegligible)) {
+      ++anchor_.served;
+      return answer;
+    }
+    anchor_.next_wait = anchor_.served > 1 ? 1 : std::min(kLongest, 2 * anchor_.next_wait);
+    anchor_.wait = anchor_.served > 1 ? 0 : anchor_.next_wait;
+    anchor_.inverse = nullptr;
+  }
+  return invert_for_a(output, std::move(right));
+}
+
 bool BemklFactors::update_a(Index output, Vector right, bool step) {
   const Index n = samples();
   const double upsilon = upsilon_[at(output)];
-  algebra::scale(upsilon, right);
-  for (Index i = 0; i < n && step; ++i) right[at(i)] -= lambda_(i, output) * a_(i, output);
-  Matrix factor = *gram_;
-  if (upsilon != 1.0) algebra::scale(upsilon, factor.values());
-  for (Index i = 0; i < n; ++i) factor(i, i) += lambda_(i, output);
   for (Index i = 0; i < n; ++i) {
-    if (present(i)) continue;
-    std::ranges::fill(factor.column(i), 0.0);
-    for (Index j = 0; j < n; ++j) factor(i, j) = 0.0;
-    factor(i, i) = 1.0;
-    right[at(i)] = 0.0;
+    right[at(i)] = upsilon * right[at(i)] - (step ? lambda_(i, output) * a_(i, output) : 0.0);
+    if (!present(i)) right[at(i)] = 0.0;
   }
-  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
-  log_det_a_[at(output)] = algebra::cholesky_log_det(factor.view());
-  algebra::solve_from_inverse_factor(factor.view(), {right.data(), n, 1, n});
-  const Vector variance = algebra::inverse_diagonal(factor.view());
+  const std::optional<AnswerOfA> answer = solve_for_a(output, std::move(right));
+  if (!answer) return false;
+  log_det_a_[at(output)] = answer->log_det;
   // tr(S Σ_a) = (N − Σ_i E[λ_i] (Σ_a)_ii)/E[υ]: no inverse is needed.
   double trace = present_count_;
   for (Index i = 0; i < n; ++i) {
-    a_(i, output) = (step ? a_(i, output) : 0.0) + right[at(i)];
-    a_variance_(i, output) = present(i) ? variance[at(i)] : 0.0;
+    a_(i, output) = (step ? a_(i, output) : 0.0) + answer->solution[at(i)];
+    a_variance_(i, output) = present(i) ? answer->diagonal[at(i)] : 0.0;
     lambda_of_a_(i, output) = lambda_(i, output);
     trace -= lambda_(i, output) * a_variance_(i, output);
   }
@@ -556,18 +596,13 @@ bool BemklFactors::iterate_from_intermediate(bool means_together) {
 }
 
 Matrix BemklFactors::a_covariance(Index output) const {
-  Matrix precision = *gram_;
-  algebra::scale(upsilon_of_a_[at(output)], precision.values());
-  for (Index i = 0; i < samples(); ++i) precision(i, i) += lambda_of_a_(i, output);
-  for (Index i = 0; i < samples(); ++i) {
-    for (Index j = 0; j < samples() && !present(i); ++j) precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
-  }
+  Matrix covariance = a_precision(lambda_of_a_.column(output), upsilon_of_a_[at(output)]);
   double ignored = 0.0;
-  if (!algebra::invert_positive(precision.view(), ignored)) return {};
+  if (!algebra::invert_positive(covariance.view(), ignored)) return {};
   for (Index i = 0; i < samples(); ++i) {
-    if (!present(i)) precision(i, i) = 0.0;
+    if (!present(i)) covariance(i, i) = 0.0;
   }
-  return precision;
+  return covariance;
 }
 
 }  // namespace kloom::learners

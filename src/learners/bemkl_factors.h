@@ -36,12 +36,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "kloom/bank.h"
 #include "kloom/matrix.h"
 #include "learners/bemkl_core.h"
 #include "learners/bemkl_thin.h"
+#include "solvers/nearby_inverse.h"
 
 namespace kloom::learners {
 
@@ -174,6 +177,10 @@ class BemklFactors {
   [[nodiscard]] Matrix be_asked() const;
   [[nodiscard]] Matrix weighted_gram_of(const KernelBank& bank) const;  // Σ_p K_pᵀ W K_p
   [[nodiscard]] bool update_a(Index output, Vector right, bool step);
+  using AnswerOfA = solvers::NearbyInverse::Answer;
+  [[nodiscard]] std::optional<AnswerOfA> solve_for_a(Index output, Vector right);
+  [[nodiscard]] std::optional<AnswerOfA> invert_for_a(Index output, Vector right);
+  [[nodiscard]] Matrix a_precision(std::span<const double> lambda, double upsilon) const;
   void apply_a();
   void follow_a(const Matrix& before);
   [[nodiscard]] bool thin() const { return thin_weights_ != nullptr; }
@@ -205,6 +212,16 @@ class BemklFactors {
   [[nodiscard]] double bound_of_intermediate() const;
   [[nodiscard]] double bound_of_outputs() const;
 
+  // Σ(a) where it was last inverted whole, one output: the next ones hardly differ. One that served for no update
+  // is not made again at once.
+  struct Anchor {
+    std::shared_ptr<const solvers::NearbyInverse> inverse;
+    Vector lambda;
+    int served = 0;
+    int wait = 0;       // updates before the next
+    int next_wait = 1;  // after a failure
+  };
+
   const KernelBank* bank_;
   std::shared_ptr<const KernelBank> rounded_;  // or none
   BemklHyper hyper_;
@@ -217,6 +234,7 @@ class BemklFactors {
   std::shared_ptr<const Matrix> gram_of_dropped_;  // the part of S of kernels that were dropped; or none
 
   Matrix lambda_, a_, a_variance_;
+  Anchor anchor_;
   Matrix lambda_of_a_;   // the E[λ] that Σ(a) was formed with
   Vector upsilon_of_a_;  // and the E[υ]
   Vector log_det_a_;     // log det Σ(a_c)

@@ -54,12 +54,7 @@ Vector BemklFactors::scaled_slope(Index c, const Vector& slope) const {
   const Index n = samples();
   const double upsilon = upsilon_[at(c)];
   const double t = 1.0 - upsilon * g_trace(c) / static_cast<double>(kernels());
-  Matrix factor = *gram_;
-  algebra::scale(upsilon * std::clamp(t, 1e-8, 1.0), factor.values());
-  for (Index i = 0; i < n; ++i) {
-    factor(i, i) += lambda_(i, c);
-    for (Index j = 0; j < n && !present(i); ++j) factor(i, j) = factor(j, i) = i == j ? 1.0 : 0.0;
-  }
+  Matrix factor = a_precision(lambda_.column(c), upsilon * std::clamp(t, 1e-8, 1.0));
   if (algebra::cholesky(factor.view()) != 0) return {};
   Vector scaled = slope;
   algebra::cholesky_solve(factor.view(), {scaled.data(), n, 1, n});

@@ -51,6 +51,7 @@ void BemklFactors::leave_out(std::span<const Index> gone) {
     for (Index i = 0; i < part.rows(); ++i) gram(rest[at(i)], rest[at(j)]) -= part(i, j);
   }
   gram_ = std::make_shared<const Matrix>(std::move(gram));
+  anchor_ = {};
   for (const Index i : gone) {
     for (Index c = 0; c < outputs(); ++c) {
       a_(i, c) = a_variance_(i, c) = f_(i, c) = f_location_(i, c) = 0.0;
