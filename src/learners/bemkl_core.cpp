@@ -22,10 +22,43 @@ double sum_of(const Vector& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
+// Diagonals of T², T³ and T⁴; the last two by the ratios of `before` where those still hold.
+algebra::DiagonalPowers powers_of(const Matrix& t, const PowerRatios& before, PowerRatios& ratios) {
+  constexpr int kOldest = 10;
+  constexpr double kHardly = 0.01;
+  const auto p = static_cast<std::size_t>(t.rows());
+  Vector level(p);
+  bool hold = before.level.size() == p && before.age < kOldest;
+  for (std::size_t m = 0; m < p; ++m) {
+    const auto column = t.column(static_cast<Index>(m));
+    level[m] = algebra::dot(column, column) / column[m];
+    hold = hold && std::abs(level[m] - before.level[m]) <= kHardly * before.level[m];
+  }
+  algebra::DiagonalPowers powers;
+  if (hold) {
+    ratios = before;
+    ++ratios.age;
+    for (std::size_t m = 0; m < p; ++m) {
+      const double first = t(static_cast<Index>(m), static_cast<Index>(m));
+      powers.second.push_back(first * level[m]);
+      powers.third.push_back(ratios.third[m] * first * level[m] * level[m]);
+      powers.fourth.push_back(ratios.fourth[m] * first * level[m] * level[m] * level[m]);
+    }
+    return powers;
+  }
+  powers = algebra::diagonal_powers(t.view());
+  ratios = {level, Vector(p), Vector(p), 0};
+  for (std::size_t m = 0; m < p; ++m) {
+    ratios.third[m] = powers.third[m] / (powers.second[m] * level[m]);
+    ratios.fourth[m] = powers.fourth[m] / (powers.second[m] * level[m] * level[m]);
+  }
+  return powers;
+}
+
 // Diagonal and determinant of Σ(e) = T(I − sT)⁻¹ from powers of T. False if what is left away counts.
-bool expand(double s, CoreWeights& core) {
+bool expand(double s, const PowerRatios& before, CoreWeights& core) {
   const Matrix& t = *core.t;
-  const algebra::DiagonalPowers powers = algebra::diagonal_powers(t.view());
+  const algebra::DiagonalPowers powers = powers_of(t, before, core.ratios);
   const double second = sum_of(powers.second);
   const double third = sum_of(powers.third);
   const double fourth = sum_of(powers.fourth);
@@ -73,13 +106,14 @@ bool invert(Matrix& precision, CoreWeights& core, Matrix& asked) {
 
 }  // namespace
 
-std::optional<CoreWeights> CoreWeights::of(Matrix precision, double s, Matrix& asked) {
+std::optional<CoreWeights> CoreWeights::of(Matrix precision, double s, const CoreWeights* before,
+                                           Matrix& asked) {
   CoreWeights core;
   Matrix shifted = precision;
   for (Index m = 0; m < shifted.rows(); ++m) shifted(m, m) += s;
   if (!algebra::invert_positive(shifted.view(), core.log_det_t)) return std::nullopt;
   core.t = std::make_shared<const Matrix>(std::move(shifted));
-  if (core.t->rows() >= kFewest && expand(s, core)) {
+  if (core.t->rows() >= kFewest && expand(s, before != nullptr ? before->ratios : PowerRatios(), core)) {
     solve_by_series(*core.t, s, asked);
   } else if (!invert(precision, core, asked)) {
     return std::nullopt;

@@ -20,16 +20,25 @@
 
 namespace kloom::learners {
 
+// Diagonals of T³ and T⁴ beside what those of T and T² would make of them, T³ ≈ (T²)²/T and T⁴ ≈ (T²)³/T². From
+// one update to the next they hardly move, and what they stand for is 1/N² of Σ(e).
+struct PowerRatios {
+  Vector level;  // T²/T, where they were computed
+  Vector third, fourth;
+  int age = 0;
+};
+
 struct CoreWeights {
   std::shared_ptr<const Matrix> t;
   double share = 1.0;  // at least the norm of sT
   double log_det_t = 0.0;
   double log_det = 0.0;  // of Σ(e)
   Vector variances;      // diag Σ(e)
+  PowerRatios ratios;    // empty where Σ(e) was inverted
 
-  // Of Ĉ, whose lower triangle is read. asked ← Σ(e)·asked, which is empty or of P rows. None if a matrix is not
-  // positive definite or not finite.
-  static std::optional<CoreWeights> of(Matrix precision, double s, Matrix& asked);
+  // Of Ĉ, whose lower triangle is read; `before` is what the last update had. asked ← Σ(e)·asked. None if a matrix
+  // is not positive definite or not finite.
+  static std::optional<CoreWeights> of(Matrix precision, double s, const CoreWeights* before, Matrix& asked);
   // Of Σ(e) = I.
   static CoreWeights identity(Index kernels, double s);
 };
