@@ -4,6 +4,8 @@
 // rounding, about 1e-7 of themselves, is lost in it. What comes in and goes out is double.
 #pragma once
 
+#include <span>
+
 #include "kloom/matrix.h"
 
 namespace kloom::algebra {
@@ -16,5 +18,13 @@ struct DiagonalPowers {
   Vector second, third, fourth;
 };
 [[nodiscard]] DiagonalPowers diagonal_powers(ConstMatrixView a);
+
+// With M = A Δ₁ A, A symmetric and δ₁ the numbers of δ at the places `kept` (0 elsewhere), for every i:
+struct SandwichSums {
+  Vector second;      // Σ_j (2δ − δ₁)_j A_ij M_ij, the diagonal of AΔAΔA but for that of AΔ₂AΔ₂A
+  Vector third;       // Σ_j δ_j M_ij²
+  Vector third_size;  // Σ_j |δ_j| M_ij²
+};
+[[nodiscard]] SandwichSums sandwich_sums(ConstMatrixView a, const Vector& delta, std::span<const Index> kept);
 
 }  // namespace kloom::algebra

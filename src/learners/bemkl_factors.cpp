@@ -336,9 +336,15 @@ std::optional<BemklFactors::AnswerOfA> BemklFactors::solve_for_a(Index output, V
   constexpr int kLongest = 32;
   if (anchor_.inverse) {
     Vector away(anchor_.lambda.size());
-    for (Index i = 0; i < samples(); ++i)
-      away[at(i)] = present(i) ? lambda_(i, output) - anchor_.lambda[at(i)] : 0.0;
-    if (auto answer = anchor_.inverse->at(away, right, kNegligible)) {
+    double sum = 0.0;
+    double step = 0.0;
+    for (Index i = 0; i < samples(); ++i) {
+      if (!present(i)) continue;
+      away[at(i)] = lambda_(i, output) - anchor_.lambda[at(i)];
+      sum += std::abs(away[at(i)]);
+      step += std::abs(lambda_(i, output) - lambda_of_a_(i, output));
+    }
+    if (auto answer = anchor_.inverse->at(away, right, kNegligible, sum > 0.0 ? step / sum : 1.0)) {
       ++anchor_.served;
       return answer;
     }

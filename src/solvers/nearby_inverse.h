@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// (A + diag δ)⁻¹ from a known A⁻¹ = Σ, for δ so small that the first two terms of
+// (A + diag δ)⁻¹ from a known A⁻¹ = Σ and a small δ: the first terms of
 //
-//   Σ − ΣΔΣ + ΣΔΣΔΣ − …
+//   Σ − ΣΔΣ + ΣΔΣΔΣ − ΣΔΣΔΣΔΣ + …
 //
-// give its diagonal, in N² operations instead of N³. What is left of entry ii is at most ρ Σ_j Σ_ij² |δ_j| with ρ
-// = max_i Σ_j |Σ_ij δ_j|, since Σ_j |Σ_ij δ_j| bounds the eigenvalues of |Δ|^½ Σ |Δ|^½.
+// The first two give its diagonal in N² operations. Where they do not suffice, M = ΣΔ₁Σ with the larger numbers δ₁
+// of δ gives two more terms, by one product in single precision. What is left away is bounded for every entry of
+// the diagonal: with p_i = Σ_j Σ_ij² |δ_j| and ρ = max_i Σ_j |Σ_ij δ_j|, which is not less than the norm of
+// |Δ|^½ Σ |Δ|^½,
+//
+//   after two terms    ρ p_i                                  the third and all that follow, but for 1/(1 − ρ)
+//   after four         ρ₂ p₂_i                                what Δ₂ = Δ − Δ₁ adds to the third
+//                      2 √(s_i ρ ρ₂ p₂_i) + ρ ρ₂ p₂_i         to the fourth, s_i = Σ_j |δ_j| M_ij²
+//                      ρ s_i                                  the fifth
+//
+// of which the eigenvalues' bound and Cauchy and Schwarz's inequality are all the proof.
 #pragma once
 
 #include <optional>
@@ -24,10 +33,21 @@ class NearbyInverse {
     double log_det = 0.0;
     Vector solution;  // (A + diag δ)⁻¹ right
   };
-  // None if more than `tolerance` of an entry of the diagonal would be left away.
-  [[nodiscard]] std::optional<Answer> at(const Vector& delta, const Vector& right, double tolerance) const;
+  // None if more than `tolerance` of an entry of the diagonal would be left away, or if a new inverse is cheaper: δ
+  // moves by the part `step` of itself from one call to the next, which tells how long two terms would do then.
+  [[nodiscard]] std::optional<Answer> at(const Vector& delta, const Vector& right, double tolerance,
+                                         double step) const;
 
  private:
+  // First-order terms and their sizes.
+  struct Terms {
+    Vector first;         // Σ_j Σ_ij² δ_j
+    Vector size;          // p
+    double radius = 0.0;  // ρ
+  };
+  [[nodiscard]] Terms terms(const Vector& delta) const;
+  [[nodiscard]] bool add_higher(const Vector& delta, const Terms& terms, double tolerance, double step,
+                                Answer& answer) const;
   [[nodiscard]] Vector solve(const Vector& delta, const Vector& right) const;
 
   Matrix inverse_;
