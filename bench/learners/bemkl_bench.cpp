@@ -235,7 +235,7 @@ nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bo
       [&] { fit = kloom::learners::fit_bemkl(*problem.low, problem.targets, options, settings.context); });
   const auto of_task = kloom::learners::bemkl_plan(problem.targets, {}).problems.front();
   BemklFactors plain(*problem.low, of_task, kloom::learners::bemkl_hyper(options),
-                     start_of(of_task.targets, problem.low->kernels()));
+                     start_of(of_task.targets, problem.low->kernels()), problem.low->rounded());
   const double bound = fit.report.objective;
   Index iterations = 0;
   while (iterations < settings.most) {

@@ -30,9 +30,15 @@ Index last_after_rounding(const Matrix& factors, Index first, Index last) {
   return last;
 }
 
+// A line of the cache at a time, of what comes soon.
+[[gnu::always_inline]] inline void fetch(const float* from, Index size) {
+  for (Index i = 0; i < size; i += 16) __builtin_prefetch(from + i);
+}
+
 // u = Lᵀv, column after column.
 KLOOM_CLONES void project(const float* l, Index n, Index rank, const double* v, double* u) {
   for (Index k = 0; k < rank; ++k, l += n) {
+    if (k + 2 < rank) fetch(l + 2 * n, n);
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = 0; i < n; ++i) sum += static_cast<double>(l[i]) * v[i];
@@ -63,6 +69,7 @@ KLOOM_CLONES void expand(const float* l, Index n, Index rank, const double* u, d
 // y += K v, the triangle row after row, each number for both of its places.
 KLOOM_CLONES void multiply_triangle(const float* row, Index n, const double* v, double* y) {
   for (Index i = 0; i < n; row += n - i, ++i) {
+    if (i + 3 < n) fetch(row + 2 * (n - i), n - i - 3);
     const double own = v[i];
     double sum = row[0] * own;
 #pragma omp simd reduction(+ : sum)

@@ -504,6 +504,33 @@ TEST(Banks, PivotedCholeskyStopsAtTheRankAndAtTheLimit) {
   EXPECT_EQ(empty->cols(), 0);
 }
 
+// Entries of kernels with diagonal 1: rounded themselves, or products of rounded factors, (L + δ)(L + δ)ᵀ with |δ| ≤
+// 2⁻²⁴|L|, less at most 1e-9 of the trace.
+TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
+  const auto computed = recipe_of(normal_matrix(40, 3, 21), "rbf(width=0.2, 1, 4) on all, each; poly(degree=2) on each")
+                            .training_bank();
+  const Naive naive(*computed);
+  const double tolerance = 2.0 / (1 << 24) + 1e-9 * 40.0;
+  for (const BankKind kind : {BankKind::dense, BankKind::dense32, BankKind::low_rank}) {
+    SCOPED_TRACE(to_string(kind));
+    const auto bank = stored(computed, kind);
+    const auto rounded = bank->rounded();
+    ASSERT_NE(rounded, nullptr);
+    EXPECT_EQ(rounded->names(), bank->names());
+    EXPECT_TRUE(rounded->symmetric());
+    EXPECT_LE(rounded->bytes(), (bank->bytes() + static_cast<std::size_t>(8 * 40 * bank->kernels())) / 2);
+    Vector entries(naive.entries.size());
+    rounded->panels({0, rounded->kernels()}, {0, 40}, entries.data());
+    double largest = 0.0;
+    for (std::size_t k = 0; k < entries.size(); ++k) largest = std::max(largest, std::abs(entries[k] - naive.entries[k]));
+    EXPECT_LE(largest, tolerance);
+    EXPECT_GT(largest, 1e-12) << "nothing was rounded";
+    check_apply(*rounded, naive, tolerance);
+    check_adjoint(*rounded, naive, tolerance);
+  }
+  EXPECT_EQ(stored(computed, BankKind::computed)->rounded(), nullptr);
+}
+
 TEST(Banks, WhatDoesNotFitIsRefusedWithASentence) {
   const Recipe recipe = recipe_of(normal_matrix(100, 3, 12), "rbf(width=0.01,0.02) on all");
   Context context;

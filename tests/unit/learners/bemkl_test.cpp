@@ -336,6 +336,48 @@ TEST(Bemkl, BoundIsExactAndNeverFallsWithManyKernels) {
   }
 }
 
+// Enough samples and kernels for Σ(e) by powers of T.
+TEST(Bemkl, BoundIsExactAndNeverFallsWithManySamples) {
+  for (double sigma_g : {0.1, 1.0}) {
+    const FamilyTask task = all_tasks(110, 5, many_widths(66)).front();
+    SCOPED_TRACE(testing::Message() << task.name << ", sigma_g " << sigma_g);
+    BemklHyper hyper;
+    hyper.sigma_g = sigma_g;
+    check_updates(task, hyper, 9, 4);
+  }
+}
+
+// Rounded kernels take small differences alone: what they change is nothing, and halved ones would change all.
+TEST(Bemkl, RoundedKernelsGiveTheSameFit) {
+  const BinaryProblem problem = test::binary_problem(70, 3, many_widths(24), 5);
+  const auto bank = bank_of(problem.kernels);
+  std::vector<Matrix> halves = problem.kernels;
+  for (Matrix& k : halves) {
+    for (double& value : k.values()) value *= 0.5;
+  }
+  const learners::BemklProblem of_task = learners::bemkl_plan(problem.targets, {}).problems.front();
+  const learners::BemklStart start{Matrix(70, 1, 0.1),
+                                   Matrix(70 * bank->kernels(), 1, 0.1),
+                                   of_task.targets,
+                                   {0.0},
+                                   Vector(static_cast<std::size_t>(bank->kernels()), 0.3)};
+  BemklFactors plain(*bank, of_task, {}, start);
+  BemklFactors rounded(*bank, of_task, {}, start, bank->rounded());
+  BemklFactors wrong(*bank, of_task, {}, start, bank_of(halves));
+  for (int k = 0; k < 60; ++k) {
+    ASSERT_TRUE(k < 40 ? plain.iterate() : plain.iterate_from_intermediate(true));
+    ASSERT_TRUE(k < 40 ? rounded.iterate() : rounded.iterate_from_intermediate(true));
+    if (k < 40) {
+      ASSERT_TRUE(wrong.iterate());
+    }
+    if (k == 39) {
+      EXPECT_GT(relative_difference(wrong.be(), plain.be()), 1e-3);
+    }
+    EXPECT_LE(relative_difference(rounded.be(), plain.be()), 3e-8) << "iteration " << k;
+    EXPECT_NEAR(rounded.lower_bound(), plain.lower_bound(), 1e-9 * std::abs(plain.lower_bound()));
+  }
+}
+
 // Σ(g) = (I/σ_g² + Σ(e) + μμᵀ)⁻¹ exactly, Σ(e) = (diag ω + Σ_c G_cᵀ(I − 11ᵀ/c_c)G_c + NM Σ(g))⁻¹ up to the 3e-8
 // of its inverse that may be left out, which is less than that part of Σ(e).
 TEST(Bemkl, CovariancesOfManyKernelsAreInverses) {
