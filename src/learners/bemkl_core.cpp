@@ -95,7 +95,8 @@ void solve_by_series(const Matrix& t, double s, Matrix& x) {
   }
 }
 
-bool invert(Matrix& precision, CoreWeights& core, Matrix& asked) {
+// The same from Ĉ itself.
+bool invert(Matrix precision, CoreWeights& core, Matrix& asked) {
   if (algebra::cholesky_inverse_factor(precision.view()) != 0) return false;
   core.log_det = algebra::cholesky_log_det(precision.view());
   if (!std::isfinite(core.log_det)) return false;
@@ -104,20 +105,33 @@ bool invert(Matrix& precision, CoreWeights& core, Matrix& asked) {
   return true;
 }
 
+void add_to_diagonal(double value, Matrix& matrix) {
+  for (Index m = 0; m < matrix.rows(); ++m) matrix(m, m) += value;
+}
+
 }  // namespace
 
 std::optional<CoreWeights> CoreWeights::of(Matrix precision, double s, const CoreWeights* before,
                                            Matrix& asked) {
+  // Where powers held the last time they will again, and Ĉ need not be kept.
+  const bool hopeful = before != nullptr && !before->ratios.level.empty();
   CoreWeights core;
-  Matrix shifted = precision;
-  for (Index m = 0; m < shifted.rows(); ++m) shifted(m, m) += s;
-  if (!algebra::invert_positive(shifted.view(), core.log_det_t)) return std::nullopt;
-  core.t = std::make_shared<const Matrix>(std::move(shifted));
+  Matrix kept = hopeful ? Matrix() : precision;
+  add_to_diagonal(s, precision);
+  if (!algebra::invert_positive(precision.view(), core.log_det_t)) return std::nullopt;
+  core.t = std::make_shared<const Matrix>(std::move(precision));
   if (core.t->rows() >= kFewest && expand(s, before != nullptr ? before->ratios : PowerRatios(), core)) {
     solve_by_series(*core.t, s, asked);
-  } else if (!invert(precision, core, asked)) {
-    return std::nullopt;
+    return core;
   }
+  core.ratios = {};
+  if (hopeful) {
+    double ignored = 0.0;
+    kept = *core.t;
+    if (!algebra::invert_positive(kept.view(), ignored)) return std::nullopt;
+    add_to_diagonal(-s, kept);
+  }
+  if (!invert(std::move(kept), core, asked)) return std::nullopt;
   return core;
 }
 
