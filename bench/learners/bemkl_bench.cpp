@@ -46,8 +46,8 @@ using kloom::KernelBank;
 using kloom::learners::BemklFactors;
 
 constexpr const char* kSpec = "rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on all, each";
-// The paper's 200 iterations, in turns of ten: what an iteration does now and then counts as often as it happens,
-// and caches are as warm as in a fit.
+// The paper's 200 iterations, in turns of ten: what an iteration does now and then counts as often as it
+// happens, and caches are as warm as in a fit.
 constexpr int kTurns = 20;
 constexpr int kIterationsInTurn = 10;
 

@@ -3,7 +3,7 @@
 // Tables 1 and 2 of Gönen 2012 (BEMKL), published values beside ours.
 //
 //   bemkl-table1 FOLDER [--splits 20] [--set option=value] [data set …]
-//   bemkl-table1 FOLDER --protein [--set option=value]
+//   bemkl-table1 FOLDER --protein [--raw-scores] [--set option=value]
 //
 // Table 1: random 70/30 splits, features standardised by training statistics, Gaussian kernels of widths 2^-3 …
 // 2^6 and polynomials of degrees 1 to 3 on all features and on each, unit diagonal; 200 plain iterations; σ_g =
@@ -55,6 +55,7 @@ struct Settings {
   OptionValues options;
   std::vector<std::string> only;
   bool protein = false;
+  bool raw_scores = false;
 };
 
 struct Outcome {
@@ -146,10 +147,22 @@ void table1(const Settings& settings) {
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
+// Alignment scores are sums over the aligned parts and have long tails; their roots do not. Five-fold
+// cross-validation of the training part alone is five points better with them.
+Dataset with_roots_of_scores(Dataset data) {
+  for (const View& view : data.views) {
+    if (!view.name.starts_with("SW")) continue;
+    for (const Index j : view.features) {
+      for (double& score : data.features.column(j)) score = std::sqrt(std::max(0.0, score));
+    }
+  }
+  return data;
+}
+
 // Second-order polynomials on the ten views of global characteristics, inner products on the two of alignment
 // scores, as Damoulas and Girolami have it; σ_g = 0.1, the default of the author's program, which is what comes
 // near the published accuracy (1, which reproduces Table 1, is two points lower). Replications differ in the
-// random start.
+// random start. --raw-scores: without the roots.
 void table2(const Settings& settings) {
   constexpr const char* kViews =
       "poly(degree=2) on view Composition, view Secondary, view Hydrophobicity, view Volume, view Polarity, "
@@ -157,9 +170,13 @@ void table2(const Settings& settings) {
   DatasetRequest request;
   request.views_by_prefix = true;
   request.path = (settings.folder / "proteinfold.train.csv.gz").string();
-  const Dataset train = load_dataset(request, {});
+  const auto load = [&] {
+    Dataset data = load_dataset(request, {});
+    return settings.raw_scores ? data : with_roots_of_scores(std::move(data));
+  };
+  const Dataset train = load();
   request.path = (settings.folder / "proteinfold.test.csv.gz").string();
-  const Dataset test = load_dataset(request, {});
+  const Dataset test = load();
   fmt::print("BEMKL Table 2, protein fold: {} training, {} test samples, {} random starts\n", train.samples,
              test.samples, settings.splits);
   TargetsRequest classes;
@@ -205,6 +222,8 @@ Settings parse(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--protein") {
       settings.protein = true;
+    } else if (argument == "--raw-scores") {
+      settings.raw_scores = true;
     } else if (argument == "--splits" && i + 1 < argc) {
       settings.splits = std::stol(argv[++i]);
     } else if (argument == "--set" && i + 1 < argc) {
@@ -217,7 +236,7 @@ Settings parse(int argc, char** argv) {
     }
   }
   if (settings.folder.empty())
-    throw std::runtime_error("usage: bemkl-table1 FOLDER [--protein] [--splits N] [data set …]");
+    throw std::runtime_error("usage: bemkl-table1 FOLDER [--protein [--raw-scores]] [--splits N] [data set …]");
   return settings;
 }
 

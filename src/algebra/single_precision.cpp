@@ -96,7 +96,8 @@ KLOOM_CLONES void add_column(const ColumnOfSandwich& column, double* second, dou
   size[0] += sum_size;
 }
 
-// What the numbers below the diagonal of column j give to rows j and i > j of the sums Σ_j T_ij U_ij, Σ_j U_ij².
+// What the numbers below the diagonal of column j give to rows j and i > j of the sums Σ_j T_ij U_ij, Σ_j
+// U_ij².
 KLOOM_CLONES void add_column(const double* t, const float* u, Index size, double* third, double* fourth) {
   const double corner = u[0];
   double own_third = t[0] * corner;
@@ -128,8 +129,7 @@ void add_product_in_single(double alpha, ConstMatrixView a, ConstMatrixView b, M
   const float one = 1.0F;
   const float zero = 0.0F;
   sgemm_(&none, &none, &m, &n, &k, &one, left.get(), &m, right.get(), &k, &zero, product.get(), &m);
-  for (Index j = 0; j < c.cols; ++j)
-    add_scaled(alpha, product.get() + j * c.rows, c.rows, c.column(j).data());
+  for (Index j = 0; j < c.cols; ++j) add_scaled(alpha, product.get() + j * c.rows, c.rows, c.column(j).data());
 }
 
 DiagonalPowers diagonal_powers(ConstMatrixView a) {

@@ -128,7 +128,8 @@ std::unique_ptr<RoundedBank> RoundedBank::of_triangles(const KernelBank& whole) 
   return bank;
 }
 
-std::unique_ptr<RoundedBank> RoundedBank::joined(const std::vector<Part>& parts, std::vector<std::string> names) {
+std::unique_ptr<RoundedBank> RoundedBank::joined(const std::vector<Part>& parts,
+                                                 std::vector<std::string> names) {
   struct Place {
     const RoundedBank* bank = nullptr;
     Index kernel = 0;
@@ -176,8 +177,7 @@ Matrix RoundedBank::apply(ConstMatrixView v) const {
   Matrix result(rows() * kernels(), v.cols);
 #pragma omp parallel for schedule(static, 1)
   for (Index p = 0; p < kernels(); ++p) {
-    for (Index j = 0; j < v.cols; ++j)
-      add_product(p, v.column(j).data(), result.column(j).data() + p * rows());
+    for (Index j = 0; j < v.cols; ++j) add_product(p, v.column(j).data(), result.column(j).data() + p * rows());
   }
   return result;
 }
@@ -191,8 +191,7 @@ Matrix RoundedBank::apply_adjoint(ConstMatrixView g) const {
     sum = Matrix(cols(), g.cols);
 #pragma omp for schedule(static, 1)
     for (Index p = 0; p < kernels(); ++p) {
-      for (Index j = 0; j < g.cols; ++j)
-        add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
+      for (Index j = 0; j < g.cols; ++j) add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
     }
   }
   for (std::size_t t = 1; t < sums.size(); ++t) {

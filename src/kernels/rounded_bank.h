@@ -17,7 +17,8 @@ namespace kloom::kernels {
 class RoundedBank final : public KernelBank {
  public:
   // K_p ≈ L_p L_pᵀ: N × Σ r_p factors side by side, kernel p in columns [first[p], first[p+1]) in the order of
-  // pivoted Cholesky. The last columns of each that are nothing beside the rounding of the others are left away.
+  // pivoted Cholesky. The last columns of each that are nothing beside the rounding of the others are left
+  // away.
   [[nodiscard]] static std::unique_ptr<RoundedBank> of_factors(const Matrix& factors,
                                                                const std::vector<Index>& first,
                                                                std::vector<std::string> names);

@@ -260,14 +260,14 @@ BemklPosterior posterior_of(const BemklPlan& plan, const std::vector<BemklFactor
 }
 
 std::size_t working_memory(Index n, Index p, Index outputs) {
-  // S, the factor of Σ(a)'s precision and every Σ(a); G, its linear term, [K_p μ_a] and a copy of the state;
-  // Σ_g, Σ_(b,e), moments, work. Once more where folds calibrate what the fit has come to. With far more
-  // kernels than samples P × P matrices are made at the end only; before, there are about 3N rows for each
-  // output.
+  // S, the factor of Σ(a)'s precision, Σ(a) where it was last inverted, twice, and every Σ(a) in the end; G,
+  // its linear term, [K_p μ_a] and a copy of the state; Σ_g, Σ_(b,e), moments, work. Once more where folds
+  // calibrate what the fit has come to. With far more kernels than samples P × P matrices are made at the end
+  // only; before, there are about 3N rows for each output.
   const Index square = (p + outputs) * (p + outputs);
   const Index of_kernels =
       thin_pays(n, outputs, p) ? 4 * square + 24 * n * p * outputs : (9 + outputs) * square;
-  const Index entries = (5 + 2 * outputs) * n * n + 10 * n * p * outputs + of_kernels;
+  const Index entries = (7 + 2 * outputs) * n * n + 10 * n * p * outputs + of_kernels;
   return static_cast<std::size_t>(entries) * sizeof(double);
 }
 
@@ -450,8 +450,8 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
 
 namespace {
 
-std::vector<BemklFactors> fit_groups(const BemklBanks& banks, const BemklPlan& plan, const BemklOptions& options,
-                                     const Context& context, Report& report) {
+std::vector<BemklFactors> fit_groups(const BemklBanks& banks, const BemklPlan& plan,
+                                     const BemklOptions& options, const Context& context, Report& report) {
   std::vector<BemklFactors> factors;
   for (const BemklProblem& problem : plan.problems) {
     const Status before = report.status;
@@ -524,9 +524,9 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
     result.model.bemkl->temperature = temperature_of(bank, targets, fitted, options, context, report);
     report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
   }
-  report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols()) +
-      (banks.rounded ? banks.rounded->bytes() : 0);
+  report.memory_bytes = bank.bytes() +
+                        working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols()) +
+                        (banks.rounded ? banks.rounded->bytes() : 0);
   report.tables.push_back(kernels_in_use(bank, result.model));
   return result;
 }

@@ -68,7 +68,8 @@ bool expand(double s, const PowerRatios& before, CoreWeights& core) {
   for (Index m = 0; m < t.rows(); ++m) {
     const auto k = static_cast<std::size_t>(m);
     const double last = s * s * s * powers.fourth[k];
-    const double next = last * (s * powers.fourth[k] / powers.third[k]);  // about what follows, share·last at most
+    const double next =
+        last * (s * powers.fourth[k] / powers.third[k]);  // about what follows, share·last at most
     variances[k] = t(m, m) + s * (powers.second[k] + s * powers.third[k]) + last + next;
     if (!(core.share * last <= kLeftAway * t(m, m))) return false;
     first += t(m, m);
@@ -154,8 +155,8 @@ CoreOutputs CoreOutputs::of(const CoreWeights& weights, std::span<const double> 
   algebra::gemv(Op::none, -s * s, core.t->view(), mean, s, core.w);
   const double scale = 1.0 + algebra::dot(core.w, mean);
   core.kappa = 1.0 / scale;
-  core.log_det = weights.log_det_t - weights.log_det + static_cast<double>(mean.size()) * std::log(s) -
-                 std::log(scale);
+  core.log_det =
+      weights.log_det_t - weights.log_det + static_cast<double>(mean.size()) * std::log(s) - std::log(scale);
   return core;
 }
 
@@ -187,7 +188,8 @@ Matrix CoreOutputs::scaled_lower(double n) const {
     const double* from = t->column(m).data();
     double* to = result.column(m).data();
     const double weight = n * kappa * w[static_cast<std::size_t>(m)];
-    for (Index k = m; k < t->rows(); ++k) to[k] = -n * s * s * from[k] - weight * w[static_cast<std::size_t>(k)];
+    for (Index k = m; k < t->rows(); ++k)
+      to[k] = -n * s * s * from[k] - weight * w[static_cast<std::size_t>(k)];
     to[m] += n * s;
   }
   return result;

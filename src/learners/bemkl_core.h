@@ -36,8 +36,8 @@ struct CoreWeights {
   Vector variances;      // diag Σ(e)
   PowerRatios ratios;    // empty where Σ(e) was inverted
 
-  // Of Ĉ, whose lower triangle is read; `before` is what the last update had. asked ← Σ(e)·asked. None if a matrix
-  // is not positive definite or not finite.
+  // Of Ĉ, whose lower triangle is read; `before` is what the last update had. asked ← Σ(e)·asked. None if a
+  // matrix is not positive definite or not finite.
   static std::optional<CoreWeights> of(Matrix precision, double s, const CoreWeights* before, Matrix& asked);
   // Of Σ(e) = I.
   static CoreWeights identity(Index kernels, double s);
@@ -54,7 +54,7 @@ struct CoreOutputs {
   static CoreOutputs of(const CoreWeights& weights, std::span<const double> mean, double s);
   [[nodiscard]] double trace() const;
   void times(ConstMatrixView rows, MatrixView out) const;  // out = rows · it
-  [[nodiscard]] Matrix scaled_lower(double n) const;      // n times it, lower triangle
+  [[nodiscard]] Matrix scaled_lower(double n) const;       // n times it, lower triangle
   [[nodiscard]] Matrix dense() const;
 };
 

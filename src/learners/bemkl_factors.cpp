@@ -280,8 +280,8 @@ void BemklFactors::update_upsilon() {
   }
 }
 
-// (diag λ + υS) a = υ Σ_p K_p g_p; or, G being near [K_p a], from there (diag λ + υS) δ = υ Σ_p K_p(g_p − K_p a) −
-// λa with kernels that are rounded: what that does to the difference is nothing beside the whole.
+// (diag λ + υS) a = υ Σ_p K_p g_p; or, G being near [K_p a], from there (diag λ + υS) δ = υ Σ_p K_p(g_p − K_p
+// a) − λa with kernels that are rounded: what that does to the difference is nothing beside the whole.
 bool BemklFactors::update_a() {
   Matrix g = intermediate_;
   const bool step = rounded_ && take_if_near(outputs_.values(), g.values());

@@ -25,9 +25,9 @@
 //   Σ(b,e)       be_variance (diagonal), cross (cov(e, b)), bias_covariance, and for Σ(e): see below
 //   f            f, and f_location = the mean of the normal before truncation at the last update of q(f)
 //
-// Classification needs of Σ(e) the diagonal, products with few vectors and the determinant, and Σ(g) = (I/σ_g² +
-// Σ(e) + μμᵀ)⁻¹: one inverse serves both (bemkl_core.h), or, with far more kernels than samples, none of their
-// size (bemkl_thin.h). In regression υ moves between q(b,e) and q(G), and both are kept as they are.
+// Classification needs of Σ(e) the diagonal, products with few vectors and the determinant, and Σ(g) = (I/σ_g²
+// + Σ(e) + μμᵀ)⁻¹: one inverse serves both (bemkl_core.h), or, with far more kernels than samples, none of
+// their size (bemkl_thin.h). In regression υ moves between q(b,e) and q(G), and both are kept as they are.
 //
 // A sample of weight w has p(g_i|a) and p(f_i|…) to the power w. With rows scaled by √w (kernel rows, g_i, f_i,
 // the ones of the bias and the margin) every update below is that of weight 1; only constants of the bound
@@ -212,8 +212,8 @@ class BemklFactors {
   [[nodiscard]] double bound_of_intermediate() const;
   [[nodiscard]] double bound_of_outputs() const;
 
-  // Σ(a) where it was last inverted whole, one output: the next ones hardly differ. One that served for no update
-  // is not made again at once.
+  // Σ(a) where it was last inverted whole, one output: the next ones hardly differ. One that served for no
+  // update is not made again at once.
   struct Anchor {
     std::shared_ptr<const solvers::NearbyInverse> inverse;
     Vector lambda;
@@ -249,8 +249,8 @@ class BemklFactors {
   Vector gamma_, omega_, upsilon_, epsilon_;
   Vector be_;
   Vector be_variance_;
-  Matrix bias_covariance_;              // M × M
-  Matrix cross_;                        // cov(e, b), P × M
+  Matrix bias_covariance_;                      // M × M
+  Matrix cross_;                                // cov(e, b), P × M
   std::shared_ptr<const Matrix> e_covariance_;  // Σ(e), regression
   // Classification with free weights: Σ(e) and Σ(g) in one of two forms.
   std::shared_ptr<const CoreWeights> core_weights_;

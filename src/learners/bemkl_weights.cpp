@@ -104,7 +104,8 @@ bool BemklFactors::update_core_be() {
   Matrix solved = be_asked();
   for (Index c = 0; c < outputs(); ++c)
     algebra::rank_one_lower(-1.0 / bias_precision(c), solved.column(1 + c), precision.view());
-  std::optional<CoreWeights> made = CoreWeights::of(std::move(precision), 1.0 / upsilon_.front(), core_weights_.get(), solved);
+  std::optional<CoreWeights> made =
+      CoreWeights::of(std::move(precision), 1.0 / upsilon_.front(), core_weights_.get(), solved);
   if (!made) return false;
   log_det_e_ = made->log_det;
   std::ranges::copy(made->variances, be_variance_.begin() + outputs());

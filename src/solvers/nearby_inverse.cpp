@@ -68,8 +68,8 @@ NearbyInverse::Terms NearbyInverse::terms(const Vector& delta) const {
 
 namespace {
 
-// Places of the largest numbers of δ: sizes of second-order terms fall with the square of the sum of the others,
-// which may be `share` of the whole.
+// Places of the largest numbers of δ: sizes of second-order terms fall with the square of the sum of the
+// others, which may be `share` of the whole.
 std::vector<Index> largest(const Vector& delta, double share) {
   std::vector<Index> order(delta.size());
   std::iota(order.begin(), order.end(), Index{0});
@@ -91,10 +91,11 @@ bool NearbyInverse::add_higher(const Vector& delta, const Terms& terms, double t
   const auto entry = [&](std::size_t i) { return inverse_(static_cast<Index>(i), static_cast<Index>(i)); };
   double beside = 0.0;
   for (std::size_t i = 0; i < delta.size(); ++i) beside = std::max(beside, terms.size[i] / entry(i));
-  const double within = std::sqrt(tolerance / (terms.radius * beside));  // this part of δ could do with two terms
+  const double within =
+      std::sqrt(tolerance / (terms.radius * beside));  // this part of δ could do with two terms
   const std::vector<Index> kept = largest(delta, 0.6 * within);
-  // In units of a factorisation an inverse costs 1.5, two terms next to nothing, four about 0.15 and half the share
-  // of numbers in δ₁.
+  // In units of a factorisation an inverse costs 1.5, two terms next to nothing, four about 0.15 and half the
+  // share of numbers in δ₁.
   const double worth = std::min(0.8, 3.0 / (1.0 + within / step) - 0.3);
   if (static_cast<double>(kept.size()) > worth * static_cast<double>(delta.size())) return false;
   Vector others = delta;

@@ -4,10 +4,10 @@
 //
 //   Σ − ΣΔΣ + ΣΔΣΔΣ − ΣΔΣΔΣΔΣ + …
 //
-// The first two give its diagonal in N² operations. Where they do not suffice, M = ΣΔ₁Σ with the larger numbers δ₁
-// of δ gives two more terms, by one product in single precision. What is left away is bounded for every entry of
-// the diagonal: with p_i = Σ_j Σ_ij² |δ_j| and ρ = max_i Σ_j |Σ_ij δ_j|, which is not less than the norm of
-// |Δ|^½ Σ |Δ|^½,
+// The first two give its diagonal in N² operations. Where they do not suffice, M = ΣΔ₁Σ with the larger numbers
+// δ₁ of δ gives two more terms, by one product in single precision. What is left away is bounded for every
+// entry of the diagonal: with p_i = Σ_j Σ_ij² |δ_j| and ρ = max_i Σ_j |Σ_ij δ_j|, which is not less than the
+// norm of |Δ|^½ Σ |Δ|^½,
 //
 //   after two terms    ρ p_i                                  the third and all that follow, but for 1/(1 − ρ)
 //   after four         ρ₂ p₂_i                                what Δ₂ = Δ − Δ₁ adds to the third
@@ -33,8 +33,9 @@ class NearbyInverse {
     double log_det = 0.0;
     Vector solution;  // (A + diag δ)⁻¹ right
   };
-  // None if more than `tolerance` of an entry of the diagonal would be left away, or if a new inverse is cheaper: δ
-  // moves by the part `step` of itself from one call to the next, which tells how long two terms would do then.
+  // None if more than `tolerance` of an entry of the diagonal would be left away, or if a new inverse is
+  // cheaper: δ moves by the part `step` of itself from one call to the next, which tells how long two terms
+  // would do then.
   [[nodiscard]] std::optional<Answer> at(const Vector& delta, const Vector& right, double tolerance,
                                          double step) const;
 

@@ -504,11 +504,12 @@ TEST(Banks, PivotedCholeskyStopsAtTheRankAndAtTheLimit) {
   EXPECT_EQ(empty->cols(), 0);
 }
 
-// Entries of kernels with diagonal 1: rounded themselves, or products of rounded factors, (L + δ)(L + δ)ᵀ with |δ| ≤
-// 2⁻²⁴|L|, less at most 1e-9 of the trace.
+// Entries of kernels with diagonal 1: rounded themselves, or products of rounded factors, (L + δ)(L + δ)ᵀ with
+// |δ| ≤ 2⁻²⁴|L|, less at most 1e-9 of the trace.
 TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
-  const auto computed = recipe_of(normal_matrix(40, 3, 21), "rbf(width=0.2, 1, 4) on all, each; poly(degree=2) on each")
-                            .training_bank();
+  const auto computed =
+      recipe_of(normal_matrix(40, 3, 21), "rbf(width=0.2, 1, 4) on all, each; poly(degree=2) on each")
+          .training_bank();
   const Naive naive(*computed);
   const double tolerance = 2.0 / (1 << 24) + 1e-9 * 40.0;
   for (const BankKind kind : {BankKind::dense, BankKind::dense32, BankKind::low_rank}) {
@@ -522,7 +523,8 @@ TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
     Vector entries(naive.entries.size());
     rounded->panels({0, rounded->kernels()}, {0, 40}, entries.data());
     double largest = 0.0;
-    for (std::size_t k = 0; k < entries.size(); ++k) largest = std::max(largest, std::abs(entries[k] - naive.entries[k]));
+    for (std::size_t k = 0; k < entries.size(); ++k)
+      largest = std::max(largest, std::abs(entries[k] - naive.entries[k]));
     EXPECT_LE(largest, tolerance);
     EXPECT_GT(largest, 1e-12) << "nothing was rounded";
     check_apply(*rounded, naive, tolerance);
