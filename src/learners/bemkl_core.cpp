@@ -22,17 +22,18 @@ double sum_of(const Vector& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Diagonals of T², T³ and T⁴; the last two by the ratios of `before` where those still hold.
-algebra::DiagonalPowers powers_of(const Matrix& t, const PowerRatios& before, PowerRatios& ratios) {
+// Diagonals of T², T³ and T⁴; the last two by the ratios of `before` where those still hold: ratios move about
+// as much as the level does, and what they stand for, beside T itself, is the square of s times the level.
+algebra::DiagonalPowers powers_of(const Matrix& t, double s, const PowerRatios& before, PowerRatios& ratios) {
   constexpr int kOldest = 10;
-  constexpr double kHardly = 0.01;
+  constexpr double kNegligible = 1e-7;
   const auto p = static_cast<std::size_t>(t.rows());
   Vector level(p);
   bool hold = before.level.size() == p && before.age < kOldest;
   for (std::size_t m = 0; m < p; ++m) {
     const auto column = t.column(static_cast<Index>(m));
     level[m] = algebra::dot(column, column) / column[m];
-    hold = hold && std::abs(level[m] - before.level[m]) <= kHardly * before.level[m];
+    hold = hold && s * s * level[m] * std::abs(level[m] - before.level[m]) <= kNegligible;
   }
   algebra::DiagonalPowers powers;
   if (hold) {
@@ -58,7 +59,7 @@ algebra::DiagonalPowers powers_of(const Matrix& t, const PowerRatios& before, Po
 // Diagonal and determinant of Σ(e) = T(I − sT)⁻¹ from powers of T. False if what is left away counts.
 bool expand(double s, const PowerRatios& before, CoreWeights& core) {
   const Matrix& t = *core.t;
-  const algebra::DiagonalPowers powers = powers_of(t, before, core.ratios);
+  const algebra::DiagonalPowers powers = powers_of(t, s, before, core.ratios);
   const double second = sum_of(powers.second);
   const double third = sum_of(powers.third);
   const double fourth = sum_of(powers.fourth);
