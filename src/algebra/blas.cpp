@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "algebra/blas_size.h"
 #include "kloom/error.h"
 
 // Fortran names of the routines used; OpenBLAS's archive holds BLAS and LAPACK under these.
@@ -40,10 +41,6 @@ const char kTranspose = 'T';
 const char kLower = 'L';
 const int kOne = 1;
 
-int narrow(Index n) {
-  if (n > 2147483647) throw InternalError("matrix dimension exceeds what 32-bit BLAS can address");
-  return static_cast<int>(n);
-}
 const char* letter(Op op) {
   return op == Op::none ? &kNone : &kTranspose;
 }

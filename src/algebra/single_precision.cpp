@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "algebra/blas.h"
+#include "algebra/blas_size.h"
 #include "base/clones.h"
-#include "kloom/error.h"
 
 extern "C" {
 void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
@@ -17,11 +17,6 @@ void ssyrk_(const char*, const char*, const int*, const int*, const float*, cons
 
 namespace kloom::algebra {
 namespace {
-
-int narrow(Index n) {
-  if (n > 2147483647) throw InternalError("matrix dimension exceeds what 32-bit BLAS can address");
-  return static_cast<int>(n);
-}
 
 // Not value-initialised: every number is written before it is read.
 std::unique_ptr<float[]> memory(Index size) {

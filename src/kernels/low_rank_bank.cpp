@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/low_rank_bank.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,6 +8,7 @@
 
 #include "algebra/blas.h"
 #include "kernels/rounded_bank.h"
+#include "kernels/thread_sums.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -137,27 +136,15 @@ Matrix LowRankBank::apply_chosen(std::span<const Index> rows, std::span<const In
   return result;
 }
 
-// The same; each thread has a sum of its own over every T-th kernel, so that T threads give the same bits every
-// time.
+// The same.
 Matrix LowRankBank::apply_adjoint(ConstMatrixView g) const {
-  std::vector<Matrix> sums(static_cast<std::size_t>(omp_get_max_threads()));
-#pragma omp parallel
-  {
-    Matrix& sum = sums[static_cast<std::size_t>(omp_get_thread_num())];
-    sum = Matrix(cols(), g.cols);
-#pragma omp for schedule(static, 1)
-    for (Index p = 0; p < kernels(); ++p) {
-      const ConstMatrixView l = factor(p);
-      if (l.cols == 0) continue;
-      Matrix projected(l.cols, g.cols);
-      multiply(Op::transpose, l, {g.data + p * rows(), rows(), g.cols, g.stride}, 0.0, projected.view());
-      multiply(Op::none, l, projected.view(), 1.0, sum.view());
-    }
-  }
-  for (std::size_t t = 1; t < sums.size(); ++t) {
-    if (!sums[t].empty()) algebra::axpy(1.0, sums[t].values(), sums.front().values());
-  }
-  return std::move(sums.front());
+  return sum_over_kernels(kernels(), cols(), g.cols, [&](Index p, Matrix& sum) {
+    const ConstMatrixView l = factor(p);
+    if (l.cols == 0) return;
+    Matrix projected(l.cols, g.cols);
+    multiply(Op::transpose, l, {g.data + p * rows(), rows(), g.cols, g.stride}, 0.0, projected.view());
+    multiply(Op::none, l, projected.view(), 1.0, sum.view());
+  });
 }
 
 Matrix LowRankBank::quadratic_forms(ConstMatrixView c) const {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/rounded_bank.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "algebra/blas.h"
 #include "base/clones.h"
+#include "kernels/thread_sums.h"
 
 namespace kloom::kernels {
 namespace {
@@ -182,22 +181,10 @@ Matrix RoundedBank::apply(ConstMatrixView v) const {
   return result;
 }
 
-// Each thread has a sum of its own over every T-th kernel, so that T threads give the same bits every time.
 Matrix RoundedBank::apply_adjoint(ConstMatrixView g) const {
-  std::vector<Matrix> sums(at(omp_get_max_threads()));
-#pragma omp parallel
-  {
-    Matrix& sum = sums[at(omp_get_thread_num())];
-    sum = Matrix(cols(), g.cols);
-#pragma omp for schedule(static, 1)
-    for (Index p = 0; p < kernels(); ++p) {
-      for (Index j = 0; j < g.cols; ++j) add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
-    }
-  }
-  for (std::size_t t = 1; t < sums.size(); ++t) {
-    if (!sums[t].empty()) algebra::axpy(1.0, sums[t].values(), sums.front().values());
-  }
-  return std::move(sums.front());
+  return sum_over_kernels(kernels(), cols(), g.cols, [&](Index p, Matrix& sum) {
+    for (Index j = 0; j < g.cols; ++j) add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
+  });
 }
 
 }  // namespace kloom::kernels

@@ -21,11 +21,6 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-// E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of the precision x of one variable v.
-double expected_precision(const GammaPrior& prior, double second_moment) {
-  return (prior.shape + 0.5) / (1.0 / prior.scale + 0.5 * second_moment);
-}
-
 void add_to_diagonal(double value, Matrix& matrix) {
   for (Index i = 0; i < matrix.rows(); ++i) matrix(i, i) += value;
 }
@@ -34,36 +29,6 @@ Matrix identity(Index n) {
   Matrix result(n, n);
   for (Index i = 0; i < n; ++i) result(i, i) = 1.0;
   return result;
-}
-
-constexpr double kNear = 0.3;
-
-double norm(const Matrix& m) {
-  return std::sqrt(algebra::dot(m.values(), m.values()));
-}
-
-// g ← g − outputs if that is small beside them.
-bool take_if_near(std::span<const double> outputs, std::span<double> g) {
-  double difference = 0.0;
-  double whole = 0.0;
-  const double* k = outputs.data();
-  double* x = g.data();
-  const auto size = static_cast<Index>(g.size());
-#pragma omp simd reduction(+ : difference, whole)
-  for (Index i = 0; i < size; ++i) {
-    difference += (x[i] - k[i]) * (x[i] - k[i]);
-    whole += k[i] * k[i];
-  }
-  const bool near = difference <= kNear * kNear * whole;
-  if (near) algebra::axpy(-1.0, outputs, g);
-  return near;
-}
-
-// Rows of every N × P block of a stacked matrix times √w.
-void scale_rows(const Vector& root, Matrix& stacked) {
-  if (std::ranges::all_of(root, [](double r) { return r == 1.0; })) return;
-  const auto n = static_cast<Index>(root.size());
-  for (Index k = 0; k < stacked.size(); ++k) stacked.data()[k] *= root[at(k % n)];
 }
 
 }  // namespace
@@ -101,8 +66,8 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
     for (double& value : upsilon_) value = hyper.upsilon.shape * hyper.upsilon.scale;
     for (double& value : epsilon_) value = (hyper.epsilon.shape + 0.5 * total_weight_) * hyper.epsilon.scale;
   }
-  scale_rows(root_, f_);
-  scale_rows(root_, intermediate_);
+  scale_rows(f_);
+  scale_rows(intermediate_);
   for (Index i = 0; i < bank.rows(); ++i) {
     for (Index c = 0; c < outputs() && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
   }
@@ -266,135 +231,11 @@ double BemklFactors::target_residual(Index output) const {
          mean_square(at(output)) + trace;
 }
 
-void BemklFactors::update_lambda() {
-  for (Index k = 0; k < lambda_.size(); ++k) {
-    const double a = a_.data()[k];
-    lambda_.data()[k] = expected_precision(hyper_.lambda, a * a + a_variance_.data()[k]);
-  }
-}
-
 void BemklFactors::update_upsilon() {
   const double shape = hyper_.upsilon.shape + 0.5 * total_weight_ * static_cast<double>(kernels());
   for (Index c = 0; c < outputs(); ++c) {
     upsilon_[at(c)] = shape / (1.0 / hyper_.upsilon.scale + 0.5 * intermediate_residual(c));
   }
-}
-
-// (diag λ + υS) a = υ Σ_p K_p g_p; or, G being near [K_p a], from there (diag λ + υS) δ = υ Σ_p K_p(g_p − K_p
-// a) − λa with kernels that are rounded: what that does to the difference is nothing beside the whole.
-bool BemklFactors::update_a() {
-  Matrix g = intermediate_;
-  const bool step = rounded_ && take_if_near(outputs_.values(), g.values());
-  scale_rows(root_, g);
-  Matrix right = (step ? *rounded_ : *bank_).apply_adjoint(g.view());
-  if (!step && gram_of_dropped_)
-    algebra::gemm(Op::none, Op::none, 1.0, gram_of_dropped_->view(), a_.view(), 1.0, right.view());
-  const Matrix before = a_;
-  bool sound = true;
-  // One output: BLAS has the threads. Several: each has one.
-#pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)
-  for (Index c = 0; c < outputs(); ++c) {
-    sound = update_a(c, Vector(right.column(c).begin(), right.column(c).end()), step) && sound;
-  }
-  if (sound) follow_a(before);
-  return sound;
-}
-
-// diag λ + υS; an absent sample is apart from all others.
-Matrix BemklFactors::a_precision(std::span<const double> lambda, double upsilon) const {
-  const Index n = samples();
-  Matrix precision = *gram_;
-  if (upsilon != 1.0) algebra::scale(upsilon, precision.values());
-  for (Index i = 0; i < n; ++i) precision(i, i) += lambda[at(i)];
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < n && !present(i); ++j) precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
-  }
-  return precision;
-}
-
-// By a whole inverse, which becomes the anchor of the next updates, or by its factor.
-std::optional<BemklFactors::AnswerOfA> BemklFactors::invert_for_a(Index output, Vector right) {
-  const Index n = samples();
-  const auto lambda = lambda_.column(output);
-  Matrix factor = a_precision(lambda, upsilon_[at(output)]);
-  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return std::nullopt;
-  AnswerOfA answer;
-  answer.log_det = algebra::cholesky_log_det(factor.view());
-  answer.diagonal = algebra::inverse_diagonal(factor.view());
-  algebra::solve_from_inverse_factor(factor.view(), {right.data(), n, 1, n});
-  answer.solution = std::move(right);
-  if (outputs() > 1 || gaussian() || anchor_.wait-- > 0) return answer;
-  algebra::inverse_from_factor(factor.view());
-  anchor_.inverse = std::make_shared<const solvers::NearbyInverse>(std::move(factor), answer.log_det);
-  anchor_.lambda.assign(lambda.begin(), lambda.end());
-  anchor_.served = 0;
-  return answer;
-}
-
-std::optional<BemklFactors::AnswerOfA> BemklFactors::solve_for_a(Index output, Vector right) {
-  constexpr double kNegligible = 3e-8;
-  constexpr int kLongest = 32;
-  if (anchor_.inverse) {
-    Vector away(anchor_.lambda.size());
-    double sum = 0.0;
-    double step = 0.0;
-    for (Index i = 0; i < samples(); ++i) {
-      if (!present(i)) continue;
-      away[at(i)] = lambda_(i, output) - anchor_.lambda[at(i)];
-      sum += std::abs(away[at(i)]);
-      step += std::abs(lambda_(i, output) - lambda_of_a_(i, output));
-    }
-    if (auto answer = anchor_.inverse->at(away, right, kNegligible, sum > 0.0 ? step / sum : 1.0)) {
-      ++anchor_.served;
-      return answer;
-    }
-    anchor_.next_wait = anchor_.served > 1 ? 1 : std::min(kLongest, 2 * anchor_.next_wait);
-    anchor_.wait = anchor_.served > 1 ? 0 : anchor_.next_wait;
-    anchor_.inverse = nullptr;
-  }
-  return invert_for_a(output, std::move(right));
-}
-
-bool BemklFactors::update_a(Index output, Vector right, bool step) {
-  const Index n = samples();
-  const double upsilon = upsilon_[at(output)];
-  for (Index i = 0; i < n; ++i) {
-    right[at(i)] = upsilon * right[at(i)] - (step ? lambda_(i, output) * a_(i, output) : 0.0);
-    if (!present(i)) right[at(i)] = 0.0;
-  }
-  const std::optional<AnswerOfA> answer = solve_for_a(output, std::move(right));
-  if (!answer) return false;
-  log_det_a_[at(output)] = answer->log_det;
-  // tr(S Σ_a) = (N − Σ_i E[λ_i] (Σ_a)_ii)/E[υ]: no inverse is needed.
-  double trace = present_count_;
-  for (Index i = 0; i < n; ++i) {
-    a_(i, output) = (step ? a_(i, output) : 0.0) + answer->solution[at(i)];
-    a_variance_(i, output) = present(i) ? answer->diagonal[at(i)] : 0.0;
-    lambda_of_a_(i, output) = lambda_(i, output);
-    trace -= lambda_(i, output) * a_variance_(i, output);
-  }
-  trace_a_[at(output)] = trace / upsilon;
-  upsilon_of_a_[at(output)] = upsilon;
-  return std::isfinite(log_det_a_[at(output)]);
-}
-
-void BemklFactors::apply_a() {
-  outputs_ = bank_->apply(a_.view());
-  scale_rows(root_, outputs_);
-  a_of_pass_ = a_;
-}
-
-// outputs, which are those of `before`, to those of a. Rounded kernels carry the difference as long as all such
-// differences together are small: their errors add up to those of one step from the last whole pass.
-void BemklFactors::follow_a(const Matrix& before) {
-  Matrix away = a_;
-  algebra::axpy(-1.0, a_of_pass_.values(), away.values());
-  if (!rounded_ || !(norm(away) <= kNear * norm(a_))) return apply_a();
-  Matrix step = a_;
-  algebra::axpy(-1.0, before.values(), step.values());
-  Matrix moved = rounded_->apply(step.view());
-  scale_rows(root_, moved);
-  algebra::axpy(1.0, moved.values(), outputs_.values());
 }
 
 // Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹. E[eeᵀ] = Σ(e) + μμᵀ: Q = (E[υ]I + E[ε]Σ(e))⁻¹ first, then the rank-one term.
@@ -513,9 +354,9 @@ Matrix BemklFactors::moment(std::size_t k) const {
 }
 
 void BemklFactors::update_gamma_omega() {
-  for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = expected_precision(hyper_.gamma, second_moment_be(c));
+  for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = hyper_.gamma.expected_given(second_moment_be(c));
   for (Index m = 0; m < kernels(); ++m) {
-    omega_[at(m)] = expected_precision(hyper_.omega, second_moment_be(outputs() + m));
+    omega_[at(m)] = hyper_.omega.expected_given(second_moment_be(outputs() + m));
   }
 }
 
@@ -599,16 +440,6 @@ bool BemklFactors::iterate_from_intermediate(bool means_together) {
   update_lambda();
   if (gaussian()) update_upsilon();
   return update_a();
-}
-
-Matrix BemklFactors::a_covariance(Index output) const {
-  Matrix covariance = a_precision(lambda_of_a_.column(output), upsilon_of_a_[at(output)]);
-  double ignored = 0.0;
-  if (!algebra::invert_positive(covariance.view(), ignored)) return {};
-  for (Index i = 0; i < samples(); ++i) {
-    if (!present(i)) covariance(i, i) = 0.0;
-  }
-  return covariance;
 }
 
 }  // namespace kloom::learners

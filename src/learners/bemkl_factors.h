@@ -51,6 +51,11 @@ namespace kloom::learners {
 struct GammaPrior {
   double shape = 1.0;
   double scale = 1.0;
+
+  // E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of the precision x of one variable v.
+  [[nodiscard]] double expected_given(double second_moment) const {
+    return (shape + 0.5) / (1.0 / scale + 0.5 * second_moment);
+  }
 };
 
 enum class BemklLikelihood { probit, multinomial, gaussian };
@@ -181,6 +186,7 @@ class BemklFactors {
   [[nodiscard]] std::optional<AnswerOfA> solve_for_a(Index output, Vector right);
   [[nodiscard]] std::optional<AnswerOfA> invert_for_a(Index output, Vector right);
   [[nodiscard]] Matrix a_precision(std::span<const double> lambda, double upsilon) const;
+  void scale_rows(Matrix& stacked) const;
   void apply_a();
   void follow_a(const Matrix& before);
   [[nodiscard]] bool thin() const { return thin_weights_ != nullptr; }

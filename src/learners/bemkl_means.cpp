@@ -29,18 +29,14 @@ std::size_t at(Index i) {
 Matrix BemklFactors::outputs_of(const Vector& v) const {
   const Matrix applied = (rounded_ ? *rounded_ : *bank_).apply({v.data(), samples(), 1, samples()});
   Matrix rows(samples(), kernels());
-  for (Index m = 0; m < kernels(); ++m) {
-    const double* from = applied.data() + m * samples();
-    for (Index i = 0; i < samples(); ++i) rows(i, m) = root_[at(i)] * from[i];
-  }
+  std::ranges::copy(applied.values(), rows.data());
+  scale_rows(rows);
   return rows;
 }
 
 // Σ_p K_p x_p at the samples that are there.
 Vector BemklFactors::adjoint_of(Matrix x) const {
-  for (Index m = 0; m < kernels(); ++m) {
-    for (Index i = 0; i < samples(); ++i) x(i, m) *= root_[at(i)];
-  }
+  scale_rows(x);
   const Matrix sum = (rounded_ ? *rounded_ : *bank_).apply_adjoint({x.data(), x.size(), 1, x.size()});
   Vector result(sum.values().begin(), sum.values().end());
   for (Index i = 0; i < samples(); ++i) {
