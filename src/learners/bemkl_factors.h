@@ -29,9 +29,9 @@
 // + Σ(e) + μμᵀ)⁻¹: one inverse serves both (bemkl_core.h), or, with far more kernels than samples, none of
 // their size (bemkl_thin.h). In regression υ moves between q(b,e) and q(G), and both are kept as they are.
 //
-// Where the updates are: q(λ), q(a) bemkl_samples.cpp, q(b,e) bemkl_weights.cpp, the others bemkl_factors.cpp; the
-// means of a and G together bemkl_means.cpp; the bound bemkl_bound.cpp; what acceleration goes on from, and fewer
-// samples, bemkl_state.cpp; fewer kernels bemkl_dropping.cpp.
+// Where the updates are: q(λ), q(a) bemkl_samples.cpp, q(b,e) bemkl_weights.cpp, the others bemkl_factors.cpp;
+// the means of a and G together bemkl_means.cpp; the bound bemkl_bound.cpp; what acceleration goes on from, and
+// fewer samples, bemkl_state.cpp; fewer kernels bemkl_dropping.cpp.
 //
 // A sample of weight w has p(g_i|a) and p(f_i|…) to the power w. With rows scaled by √w (kernel rows, g_i, f_i,
 // the ones of the bias and the margin) every update below is that of weight 1; only constants of the bound
