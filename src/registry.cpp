@@ -8,28 +8,28 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
-#include "learners/bemkl.h"
-#include "learners/lmkl.h"
-#include "learners/margin.h"
-#include "learners/mcmkl.h"
-#include "learners/mklda.h"
-#include "learners/samkl.h"
-#include "learners/ufomkl.h"
+#include "methods/bemkl/bemkl.h"
+#include "methods/lmkl/lmkl.h"
+#include "methods/margin/margin.h"
+#include "methods/mcmkl/mcmkl.h"
+#include "methods/mklda/mklda.h"
+#include "methods/samkl/samkl.h"
+#include "methods/ufomkl/ufomkl.h"
 
 namespace kloom {
 
 std::span<const Learner> all_learners() {
   static const std::vector<Learner> all = {
-      learners::bemkl_learner(),
-      learners::margin_learner(learners::MarginMethod::lp_mkl),
-      learners::margin_learner(learners::MarginMethod::simplemkl),
-      learners::mcmkl_learner(),
-      learners::samkl_learner(),
-      learners::lmkl_learner(),
-      learners::margin_learner(learners::MarginMethod::uniform),
-      learners::margin_learner(learners::MarginMethod::single),
-      learners::mklda_learner(),
-      learners::ufo_learner(),
+      methods::bemkl_learner(),
+      methods::margin_learner(methods::MarginMethod::lp_mkl),
+      methods::margin_learner(methods::MarginMethod::simplemkl),
+      methods::mcmkl_learner(),
+      methods::samkl_learner(),
+      methods::lmkl_learner(),
+      methods::margin_learner(methods::MarginMethod::uniform),
+      methods::margin_learner(methods::MarginMethod::single),
+      methods::mklda_learner(),
+      methods::ufo_learner(),
   };
   return all;
 }

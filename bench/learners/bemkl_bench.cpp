@@ -31,19 +31,19 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "bemkl_plain.h"
-#include "kernels/concat_bank.h"
+#include "kernels/banks/concat_bank.h"
 #include "kloom/dataset.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 #include "kloom/recipe.h"
 #include "kloom/targets.h"
-#include "learners/bemkl.h"
+#include "methods/bemkl/bemkl.h"
 
 namespace {
 
 using kloom::Index;
 using kloom::KernelBank;
-using kloom::learners::BemklFactors;
+using kloom::methods::BemklFactors;
 
 constexpr const char* kSpec = "rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on all, each";
 // The paper's 200 iterations, in turns of ten: what an iteration does now and then counts as often as it
@@ -74,9 +74,9 @@ kloom::Dataset training_part(const std::filesystem::path& file, const kloom::Con
   return kloom::select_samples(all, order);
 }
 
-kloom::learners::BemklStart start_of(const kloom::Matrix& signs, Index kernels) {
+kloom::methods::BemklStart start_of(const kloom::Matrix& signs, Index kernels) {
   const Index n = signs.rows();
-  kloom::learners::BemklStart start{kloom::Matrix(n, 1, 1.0),
+  kloom::methods::BemklStart start{kloom::Matrix(n, 1, 1.0),
                                     kloom::Matrix(n * kernels, 1),
                                     kloom::Matrix(n, 1),
                                     {0.0},
@@ -186,7 +186,7 @@ double largest_relative_difference(const kloom::Vector& a, const kloom::Vector& 
 }
 
 nlohmann::json per_iteration(const Problem& problem, const kloom::MachineInfo& machine) {
-  const auto of_task = kloom::learners::bemkl_plan(problem.targets, {}).problems.front();
+  const auto of_task = kloom::methods::bemkl_plan(problem.targets, {}).problems.front();
   BemklFactors on_dense(*problem.dense, of_task, {}, start_of(of_task.targets, problem.dense->kernels()),
                         problem.dense->rounded());
   BemklFactors on_low(*problem.low, of_task, {}, start_of(of_task.targets, problem.low->kernels()),
@@ -224,7 +224,7 @@ nlohmann::json per_iteration(const Problem& problem, const kloom::MachineInfo& m
 // The bound at which accelerated updates settle, and how many plain ones reach it.
 nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bool sparse,
                               const Settings& settings) {
-  kloom::learners::BemklOptions options;
+  kloom::methods::BemklOptions options;
   options.margin = 1.0;
   options.sparse = sparse;
   options.calibration = "none";
@@ -232,9 +232,9 @@ nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bo
   options.iterations = 5000;
   kloom::FitResult fit;
   const double seconds = seconds_of(
-      [&] { fit = kloom::learners::fit_bemkl(*problem.low, problem.targets, options, settings.context); });
-  const auto of_task = kloom::learners::bemkl_plan(problem.targets, {}).problems.front();
-  BemklFactors plain(*problem.low, of_task, kloom::learners::bemkl_hyper(options),
+      [&] { fit = kloom::methods::fit_bemkl(*problem.low, problem.targets, options, settings.context); });
+  const auto of_task = kloom::methods::bemkl_plan(problem.targets, {}).problems.front();
+  BemklFactors plain(*problem.low, of_task, kloom::methods::bemkl_hyper(options),
                      start_of(of_task.targets, problem.low->kernels()), problem.low->rounded());
   const double bound = fit.report.objective;
   Index iterations = 0;

@@ -22,7 +22,7 @@
 #include "algebra/blas.h"
 #include "kloom/bank.h"
 #include "kloom/machine.h"
-#include "learners/margin_mkl.h"
+#include "methods/margin/mkl.h"
 #include "solvers/svm.h"
 
 namespace {
@@ -180,15 +180,15 @@ int main(int argc, char** argv) {
     names.push_back(std::to_string(m));
   }
   const auto bank = kloom::make_dense_bank(kernels, names, true);
-  const auto start = kloom::learners::start_weights(p, kloom::learners::WeightRule::second_order, 1.0);
+  const auto start = kloom::methods::start_weights(p, kloom::methods::WeightRule::second_order, 1.0);
   for (std::size_t k_price = 0; k_price < std::size(kPrices); ++k_price) {
     const double c = kPrices[k_price];
-    kloom::learners::MarginSolution solution;
+    kloom::methods::MarginSolution solution;
     std::vector<double> times;
     for (int repeat = 0; repeat < 5; ++repeat) {
       times.push_back(seconds_of([&] {
         solution =
-            kloom::learners::solve_margin_mkl(*bank, {problem.y, Vector(problem.y.size(), c)}, {}, start, {});
+            kloom::methods::solve_margin_mkl(*bank, {problem.y, Vector(problem.y.size(), c)}, {}, start, {});
       }));
     }
     fmt::print(

@@ -24,17 +24,17 @@
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
-#include "learners/mcmkl_solver.h"
+#include "methods/mcmkl/solver.h"
 
 namespace {
 
 using kloom::Index;
 using kloom::Matrix;
 using kloom::Vector;
-using kloom::learners::McmklAlgorithm;
-using kloom::learners::McmklSettings;
-using kloom::learners::McmklSolution;
-using kloom::learners::McmklTask;
+using kloom::methods::McmklAlgorithm;
+using kloom::methods::McmklSettings;
+using kloom::methods::McmklSolution;
+using kloom::methods::McmklTask;
 
 struct Size {
   Index examples = 300;

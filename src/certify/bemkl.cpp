@@ -26,10 +26,6 @@ namespace {
 
 const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 struct Inverse {
   Matrix matrix;
   double log_det = 0.0;  // of the inverse

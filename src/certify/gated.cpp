@@ -18,14 +18,10 @@
 
 #include "algebra/blas.h"
 #include "certify/margin.h"
-#include "models/gated_scores.h"
+#include "methods/gated/scores.h"
 
 namespace kloom::certify_detail {
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Sample {
   Vector gains;  // y_i g_ip

@@ -25,10 +25,6 @@
 namespace kloom::certify_detail {
 namespace {
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 using Finding = MarginFinding;
 
 struct Problem {

@@ -23,10 +23,6 @@
 namespace kloom::certify_detail {
 namespace {
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 struct Truth {
   const Targets& targets;
   Index classes;

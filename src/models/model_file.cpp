@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "data/container_json.h"
-#include "kernels/recipe_file.h"
+#include "kernels/spec/recipe_file.h"
 #include "kloom/error.h"
-#include "models/gate_file.h"
+#include "methods/gated/file.h"
 
 namespace kloom {
 namespace models {

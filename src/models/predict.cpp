@@ -12,10 +12,10 @@
 #include "base/progress.h"
 #include "kloom/error.h"
 #include "kloom/model.h"
-#include "models/bemkl_predictive.h"
-#include "models/gated_scores.h"
-#include "models/margin_probability.h"
-#include "models/mcmkl_scores.h"
+#include "methods/bemkl/predictive.h"
+#include "methods/gated/scores.h"
+#include "methods/margin/probability.h"
+#include "methods/mcmkl/scores.h"
 
 namespace kloom {
 

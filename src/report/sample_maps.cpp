@@ -11,10 +11,6 @@ namespace kloom {
 namespace report {
 namespace {
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 bool is_switches(const Report::SampleMap& map) {
   return map.kind == Report::SampleMap::Kind::switches;
 }

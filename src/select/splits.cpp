@@ -18,10 +18,6 @@ namespace {
 
 constexpr Index kNever = -1;  // a sample that is not tested
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 // Class codes for spreading: the class, one for all in other tasks, `unlabelled` where nothing is known.
 std::vector<int> strata(const Targets& targets) {
   if (targets.task == Task::binary || targets.task == Task::multiclass) return targets.codes;

@@ -8,14 +8,6 @@
 #include "algebra/blas.h"
 
 namespace kloom::solvers {
-namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 JointKernel::JointKernel(std::vector<JointTerm> terms) : terms_(std::move(terms)) {
   prepare();
 }

@@ -17,10 +17,6 @@ constexpr Index kAsk = 4096;              // moves between two questions whether
 constexpr int kMostRootSteps = 200;       // of a line search; halving alone would need about 100
 constexpr double kRoot = 1e-6;            // part of the slope that a line search may leave
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 // Raise (sample, up), lower (sample, down).
 struct Arc {
   Index sample = -1;

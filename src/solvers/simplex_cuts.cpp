@@ -12,10 +12,6 @@
 namespace kloom::solvers {
 namespace {
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 void to_simplex(Vector& point) {
   // Far below any weight that matters; what the method leaves at the bound is meant to be 0.
   constexpr double kNothing = 1e-9;

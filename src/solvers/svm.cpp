@@ -16,10 +16,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTinyCurvature = 1e-12;  // stands for zero or negative curvature (indefinite kernels)
 constexpr Index kBlock = 256;
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 // One subset of the variables, everything about them side by side in memory.
 struct Working {
   std::vector<Index> index;  // variable of the whole problem

@@ -6,10 +6,6 @@
 namespace kloom::solvers {
 namespace {
 
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 // What sorting leaves of the problem: changes in the order in which they are made, and the sum after each
 // number of them.
 struct Order {

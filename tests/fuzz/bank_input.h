@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "fuzz/container_input.h"
-#include "kernels/bank_file.h"
+#include "kernels/banks/bank_file.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/bank_file.h"
+#include "kernels/banks/bank_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "fuzz/bank_input.h"
-#include "kernels/dense_bank.h"
+#include "kernels/banks/dense_bank.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "support/corpus.h"

@@ -7,11 +7,11 @@
 #include <limits>
 #include <memory>
 
-#include "kernels/concat_bank.h"
-#include "kernels/dense_bank.h"
-#include "kernels/gated_bank.h"
-#include "kernels/low_rank_bank.h"
-#include "kernels/rbf_family_bank.h"
+#include "kernels/banks/concat_bank.h"
+#include "kernels/banks/dense_bank.h"
+#include "kernels/banks/gated_bank.h"
+#include "kernels/banks/low_rank_bank.h"
+#include "kernels/banks/rbf_family_bank.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/recipe.h"

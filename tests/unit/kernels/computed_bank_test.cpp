@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/computed_bank.h"
+#include "kernels/banks/computed_bank.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/distance.h"
+#include "kernels/functions/distance.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "kernels/functions.h"
+#include "kernels/functions/functions.h"
 
 namespace kloom::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/psd_check.h"
+#include "kernels/spec/psd_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "kernels/computed_bank.h"
+#include "kernels/banks/computed_bank.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A computed bank's kernels that are exponentials of a quantity they share: Gaussian widths on one distance,
+// and their like. Any number of them costs as much as one.
+#include <algorithm>
+#include <utility>
+
+#include "algebra/blas.h"
+#include "kernels/banks/computed_bank.h"
+#include "kernels/functions/exponential_family.h"
+#include "kloom/error.h"
+
+namespace kloom::kernels {
+namespace {
+
+bool is_exponential(const KernelTerm& term) {
+  switch (term.function) {
+    case KernelFunction::rbf:
+    case KernelFunction::laplacian:
+    case KernelFunction::chi2:
+    case KernelFunction::expdist:
+      return term.normalisation != Normalisation::centre;
+    default:
+      return false;
+  }
+}
+
+double rate_of(const KernelTerm& term) {
+  return term.function == KernelFunction::expdist ? term.parameter / term.distance_scale : term.parameter;
+}
+
+// Exponentials by table, what is left by rows.
+class MixedCombination final : public Combination {
+ public:
+  MixedCombination(std::unique_ptr<Combination> first, std::unique_ptr<Combination> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+  void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const override {
+    first_->add_entries(rows, cols, out);
+    second_->add_entries(rows, cols, out);
+  }
+  void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
+                  MatrixView out) const override {
+    first_->add_scores(rows, cols, c, out);
+    second_->add_scores(rows, cols, c, out);
+  }
+
+ private:
+  std::unique_ptr<Combination> first_;
+  std::unique_ptr<Combination> second_;
+};
+
+}  // namespace
+
+const std::vector<ExponentialFamily>& ComputedBank::families() const {
+  std::call_once(families_made_, [this] {
+    families_ = std::make_shared<const std::vector<ExponentialFamily>>(make_families());
+  });
+  return *families_;
+}
+
+std::vector<ExponentialFamily> ComputedBank::make_families() const {
+  std::vector<ExponentialFamily> result;
+  for (std::size_t source = 0; source < sources_.size(); ++source) {
+    std::vector<double> rates;
+    std::vector<double> scales;
+    std::vector<Index> members;
+    for (std::size_t p = 0; p < terms_.size(); ++p) {
+      if (source_of_[p] != source || !is_exponential(terms_[p])) continue;
+      rates.push_back(rate_of(terms_[p]));
+      scales.push_back(terms_[p].scale);
+      members.push_back(static_cast<Index>(p));
+    }
+    if (members.empty()) continue;
+    const PairSource* pairs = sources_[source].get();
+    result.push_back({ExponentialTable(std::move(rates)), std::move(scales), std::move(members),
+                      [pairs](std::span<const Index> rows, std::span<const Index> cols, double* out,
+                              Index stride) { pairs->fill_chosen(rows, cols, out, stride); }});
+  }
+  return result;
+}
+
+bool ComputedBank::combines_cheaply() const {
+  return std::ranges::all_of(terms_, is_exponential);
+}
+
+// Where most kernels have no weight, those are not computed.
+void ComputedBank::combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const {
+  if (2 * std::ranges::count(w, 0.0) < kernels()) return KernelBank::combine_rows(w, rows, out);
+  Vector row(static_cast<std::size_t>(cols()));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto sum = out.column(static_cast<Index>(k));
+    std::ranges::fill(sum, 0.0);
+    for (Index p = 0; p < kernels(); ++p) {
+      if (w[static_cast<std::size_t>(p)] == 0.0) continue;
+      panels({p, p + 1}, {rows[k], rows[k] + 1}, row.data());
+      algebra::axpy(w[static_cast<std::size_t>(p)], row, sum);
+    }
+  }
+}
+
+std::unique_ptr<Combination> ComputedBank::combination(ConstMatrixView w, std::size_t memory) const {
+  if (combines_cheaply()) return family_combination(families(), w);
+  const auto whole = static_cast<std::size_t>(rows() * cols() * w.cols) * sizeof(double);
+  if (whole <= memory) return KernelBank::combination(w, memory);
+  Matrix rest(w.rows, w.cols);
+  for (Index p = 0; p < w.rows; ++p) {
+    for (Index k = 0; k < w.cols; ++k)
+      rest(p, k) = is_exponential(terms_[static_cast<std::size_t>(p)]) ? 0.0 : w(p, k);
+  }
+  return std::make_unique<MixedCombination>(family_combination(families(), w),
+                                            KernelBank::combination(rest.view(), memory));
+}
+
+Matrix ComputedBank::quadratic_forms(ConstMatrixView c) const {
+  if (!symmetric())
+    throw InternalError("quadratic_forms needs a bank whose rows and columns are the same samples");
+  return combines_cheaply() ? family_quadratic_forms(families(), c, kernels()) : KernelBank::quadratic_forms(c);
+}
+
+void ComputedBank::entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const {
+  if (combines_cheaply()) {
+    family_entries(families(), rows, cols, out);
+  } else {
+    KernelBank::entries(rows, cols, out);
+  }
+}
+
+Matrix ComputedBank::apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
+                                  ConstMatrixView c) const {
+  return combines_cheaply() ? family_apply(families(), {rows, cols, kernels()}, c)
+                            : KernelBank::apply_chosen(rows, cols, c);
+}
+
+}  // namespace kloom::kernels

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/functions/pair_source.h"
+
+#include <algorithm>
+
+#include "kloom/error.h"
+
+namespace kloom::kernels {
+
+void FeaturePairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
+  pair_sums(sum_, {rows_.get(), rows, columns_.get(), cols, out, stride});
+}
+
+void FeaturePairs::fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                               Index stride) const {
+  const PackedSamples row_pack(*rows_, rows);
+  const PackedSamples column_pack(*columns_, cols);
+  pair_sums(sum_, {&row_pack, {0, row_pack.samples()}, &column_pack, {0, column_pack.samples()}, out, stride});
+}
+
+TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k)
+    : columns_(columns, k, numbers_), rows_(rows, k, numbers_) {}
+
+void TextPairs::fill(Range rows, Range cols, double* out, Index stride, double* scratch) const {
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    rows_.scatter(i, 1.0, scratch);
+    double* row = out + (i - rows.begin) * stride;
+    for (Index j = cols.begin; j < cols.end; ++j) row[j - cols.begin] = columns_.gather(j, scratch);
+    rows_.clear(i, scratch);
+  }
+}
+
+void TextPairs::fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                            Index stride) const {
+  Vector scratch(static_cast<std::size_t>(scratch_size()));
+  for (std::size_t i = 0; i < rows.size(); ++i, out += stride) {
+    rows_.scatter(rows[i], 1.0, scratch.data());
+    for (std::size_t j = 0; j < cols.size(); ++j) out[j] = columns_.gather(cols[j], scratch.data());
+    rows_.clear(rows[i], scratch.data());
+  }
+}
+
+Vector TextPairs::norms(const KmerCounts& counts) {
+  Vector result;
+  for (Index i = 0; i < counts.texts(); ++i) result.push_back(counts.squared_norm(i));
+  return result;
+}
+
+void MatrixPairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    double* row = out + (i - rows.begin) * stride;
+    if (symmetric_) {
+      std::copy_n(values_.column(i).data() + cols.begin, cols.size(), row);
+    } else {
+      for (Index j = cols.begin; j < cols.end; ++j) row[j - cols.begin] = values_(i, j);
+    }
+  }
+}
+
+void MatrixPairs::fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                              Index stride) const {
+  for (std::size_t i = 0; i < rows.size(); ++i, out += stride) {
+    for (std::size_t j = 0; j < cols.size(); ++j)
+      out[j] = symmetric_ ? values_(cols[j], rows[i]) : values_(rows[i], cols[j]);
+  }
+}
+
+Vector MatrixPairs::row_self() const {
+  if (!symmetric_) throw InternalError("the self-similarity of new samples is not in a given matrix");
+  Vector result;
+  for (Index i = 0; i < values_.rows(); ++i) result.push_back(values_(i, i));
+  return result;
+}
+
+}  // namespace kloom::kernels

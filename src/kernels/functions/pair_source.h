@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The quantity that several kernels of a bank share: a distance or dot product between samples, k-mer
+// products of texts, or a given matrix. A kernel is a function of one such number per pair.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/functions/distance.h"
+#include "kernels/functions/spectrum.h"
+#include "kloom/matrix.h"
+
+namespace kloom::kernels {
+
+class PairSource {
+ public:
+  virtual ~PairSource() = default;
+  PairSource() = default;
+  PairSource(const PairSource&) = delete;
+  PairSource& operator=(const PairSource&) = delete;
+
+  // out[(i - rows.begin) * stride + (j - cols.begin)]. `cols` begins at a multiple of PackedSamples::block; out
+  // has room for whole blocks. `scratch` has scratch_size() doubles, all 0 on entry and again on return.
+  virtual void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const = 0;
+  [[nodiscard]] virtual Index scratch_size() const { return 0; }
+  // The same between chosen samples: out[i * stride + j] for rows[i] and cols[j]. A row of out has room for
+  // whole blocks.
+  virtual void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                           Index stride) const = 0;
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
+  // The quantity between a sample and itself, for every row sample and every column sample.
+  [[nodiscard]] virtual Vector row_self() const = 0;
+  [[nodiscard]] virtual Vector column_self() const = 0;
+};
+
+class FeaturePairs final : public PairSource {
+ public:
+  FeaturePairs(PairSum sum, std::shared_ptr<const PackedSamples> rows,
+               std::shared_ptr<const PackedSamples> columns)
+      : sum_(sum), rows_(std::move(rows)), columns_(std::move(columns)) {}
+  void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                   Index stride) const override;
+  // The packed samples are shared between sources and counted by the bank.
+  [[nodiscard]] std::size_t bytes() const override { return 0; }
+  [[nodiscard]] Vector row_self() const override { return self_sums(sum_, *rows_); }
+  [[nodiscard]] Vector column_self() const override { return self_sums(sum_, *columns_); }
+
+ private:
+  PairSum sum_;
+  std::shared_ptr<const PackedSamples> rows_;
+  std::shared_ptr<const PackedSamples> columns_;
+};
+
+class TextPairs final : public PairSource {
+ public:
+  // The texts must outlive the source.
+  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
+  void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                   Index stride) const override;
+  [[nodiscard]] Index scratch_size() const override { return static_cast<Index>(numbers_.size()); }
+  [[nodiscard]] std::size_t bytes() const override { return rows_.bytes() + columns_.bytes(); }
+  [[nodiscard]] Vector row_self() const override { return norms(rows_); }
+  [[nodiscard]] Vector column_self() const override { return norms(columns_); }
+
+ private:
+  static Vector norms(const KmerCounts& counts);
+
+  KmerNumbers numbers_;
+  KmerCounts columns_;
+  KmerCounts rows_;
+};
+
+class MatrixPairs final : public PairSource {
+ public:
+  // A symmetric matrix is read by columns, which are contiguous. The matrix must outlive the source.
+  MatrixPairs(const Matrix& values, bool symmetric) : values_(values), symmetric_(symmetric) {}
+  void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                   Index stride) const override;
+  [[nodiscard]] std::size_t bytes() const override { return 0; }
+  [[nodiscard]] Vector row_self() const override;
+  [[nodiscard]] Vector column_self() const override { return row_self(); }
+
+ private:
+  const Matrix& values_;
+  bool symmetric_;
+};
+
+}  // namespace kloom::kernels

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/spec/recipe_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "data/container_json.h"
+#include "kloom/error.h"
+
+namespace kloom::kernels {
+namespace {
+
+using data::encode_text;
+using data::encode_texts;
+using data::Fields;
+using nlohmann::json;
+
+constexpr std::array all_functions = {KernelFunction::rbf,          KernelFunction::polynomial,
+                                      KernelFunction::linear,       KernelFunction::cosine,
+                                      KernelFunction::laplacian,    KernelFunction::chi2,
+                                      KernelFunction::intersection, KernelFunction::spectrum,
+                                      KernelFunction::precomputed,  KernelFunction::expdist};
+constexpr std::array all_normalisations = {Normalisation::none, Normalisation::unit_diagonal,
+                                           Normalisation::unit_trace, Normalisation::unit_variance,
+                                           Normalisation::centre};
+constexpr std::array<std::pair<Impute, std::string_view>, 3> all_imputes = {
+    {{Impute::refuse, "refuse"}, {Impute::mean, "mean"}, {Impute::median, "median"}}};
+
+template <typename Enum, std::size_t count>
+Enum parse_enum(Fields& fields, const char* key, const std::array<Enum, count>& values) {
+  const std::string text = fields.text(key);
+  for (const Enum value : values)
+    if (to_string(value) == text) return value;
+  fields.damaged(key, "has a value that this version of kloom does not know");
+}
+
+json encode_features(const std::vector<Feature>& features) {
+  json list = json::array();
+  for (const auto& f : features) list.push_back({{"name", encode_text(f.name)}, {"view", encode_text(f.view)}});
+  return list;
+}
+
+Feature decode_feature(const json& value, const std::string& source) {
+  Fields fields(value, source, "a feature");
+  Feature out{fields.text("name"), fields.text("view")};
+  fields.finish();
+  return out;
+}
+
+std::vector<Feature> decode_features(const json& list, const std::string& source) {
+  std::vector<Feature> out;
+  for (const auto& value : list) out.push_back(decode_feature(value, source));
+  return out;
+}
+
+json encode_views(const std::vector<View>& views) {
+  json list = json::array();
+  for (const auto& v : views)
+    list.push_back({{"name", encode_text(v.name)}, {"features", v.features}, {"texts", v.texts}});
+  return list;
+}
+
+std::vector<View> decode_views(const json& list, const std::string& source) {
+  std::vector<View> out;
+  for (const auto& value : list) {
+    Fields fields(value, source, "a view");
+    out.push_back({fields.text("name"), fields.indices("features"), fields.indices("texts")});
+    fields.finish();
+  }
+  return out;
+}
+
+std::vector<std::string> names_of(const std::vector<PrecomputedMatrix>& matrices) {
+  std::vector<std::string> out;
+  out.reserve(matrices.size());
+  for (const auto& m : matrices) out.push_back(m.name);
+  return out;
+}
+
+std::vector<PrecomputedMatrix> matrices_named(const std::vector<std::string>& names) {
+  std::vector<PrecomputedMatrix> out;
+  out.reserve(names.size());
+  for (const auto& name : names) out.push_back({name, Matrix()});
+  return out;
+}
+
+// One list of lists as lengths and entries, back to back.
+template <typename T>
+struct Packed {
+  std::vector<Index> lengths;
+  std::vector<T> entries;
+  void add(const std::vector<T>& list) {
+    lengths.push_back(static_cast<Index>(list.size()));
+    entries.insert(entries.end(), list.begin(), list.end());
+  }
+};
+
+template <typename T>
+std::vector<std::vector<T>> unpack(const std::vector<Index>& lengths, const std::vector<T>& entries,
+                                   std::size_t lists, const data::Container& file, const char* what) {
+  if (lengths.size() != lists) file.damaged(fmt::format("'{}' does not have one length per kernel", what));
+  std::vector<std::vector<T>> out;
+  std::span<const T> rest(entries);
+  for (const Index n : lengths) {
+    if (n < 0 || static_cast<std::size_t>(n) > rest.size())
+      file.damaged(fmt::format("'{}' has an impossible length", what));
+    const auto part = rest.first(static_cast<std::size_t>(n));
+    out.emplace_back(part.begin(), part.end());
+    rest = rest.subspan(static_cast<std::size_t>(n));
+  }
+  if (!rest.empty()) file.damaged(fmt::format("'{}' has entries left over", what));
+  return out;
+}
+
+json save_preprocessing(const Preprocessing& preprocessing, data::SectionList& sections) {
+  const PreprocessingOptions& options = preprocessing.options();
+  json columns = json::array();
+  Vector numbers;
+  for (const auto& c : preprocessing.columns()) {
+    columns.push_back({{"name", encode_text(c.feature.name)},
+                       {"view", encode_text(c.feature.view)},
+                       {"category", encode_text(c.category)},
+                       {"onehot", c.onehot}});
+    numbers.insert(numbers.end(), {c.centre, c.scale, c.fill});
+  }
+  sections.vector("recipe.columns", std::move(numbers));
+  std::string_view impute;
+  for (const auto& [value, name] : all_imputes)
+    if (value == options.impute) impute = name;
+  return {{"standardise", options.standardise},
+          {"impute", impute},
+          {"onehot", options.onehot},
+          {"keep_text", encode_texts(options.keep_text)},
+          {"columns", std::move(columns)},
+          {"text_columns", encode_features(preprocessing.text_columns())},
+          {"views", encode_views(preprocessing.views())}};
+}
+
+Preprocessing load_preprocessing(const json& document, data::TensorReader& tensors) {
+  const std::string& source = tensors.container().source();
+  Fields fields(document, source, "the preprocessing");
+  PreprocessingOptions options;
+  options.standardise = fields.flag("standardise");
+  options.onehot = fields.flag("onehot");
+  options.keep_text = fields.texts("keep_text");
+  const std::string impute = fields.text("impute");
+  bool known = false;
+  for (const auto& [value, name] : all_imputes) {
+    if (name != impute) continue;
+    options.impute = value;
+    known = true;
+  }
+  if (!known) fields.damaged("impute", "has a value that this version of kloom does not know");
+
+  const json& list = fields.array("columns");
+  const Vector numbers = tensors.vector("recipe.columns");
+  if (numbers.size() != 3 * list.size())
+    tensors.container().damaged("'recipe.columns' does not have three numbers per column");
+  std::vector<Preprocessing::Column> columns;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Fields entry(list[i], source, "a column");
+    Preprocessing::Column c;
+    c.feature = {entry.text("name"), entry.text("view")};
+    c.category = entry.text("category");
+    c.onehot = entry.flag("onehot");
+    c.centre = numbers[3 * i];
+    c.scale = numbers[3 * i + 1];
+    c.fill = numbers[3 * i + 2];
+    entry.finish();
+    columns.push_back(std::move(c));
+  }
+  auto text_columns = decode_features(fields.array("text_columns"), source);
+  auto views = decode_views(fields.array("views"), source);
+  fields.finish();
+  try {
+    return Preprocessing::from_parts(std::move(options), std::move(columns), std::move(text_columns),
+                                     std::move(views));
+  } catch (const InvalidArgument& error) {
+    tensors.container().damaged(fmt::format("its preprocessing is not valid ({})", error.what()));
+  }
+}
+
+json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& sections) {
+  json list = json::array();
+  Vector numbers;
+  Packed<Index> features;
+  Packed<double> means;
+  for (const auto& t : terms) {
+    list.push_back({{"name", encode_text(t.name)},
+                    {"function", to_string(t.function)},
+                    {"group", encode_text(t.group)},
+                    {"normalisation", to_string(t.normalisation)}});
+    numbers.insert(numbers.end(), {t.parameter, t.distance_scale, t.scale, t.centre_mean});
+    features.add(t.features);
+    means.add(t.centre_means);
+  }
+  sections.vector("recipe.terms", std::move(numbers));
+  sections.indices("recipe.terms.feature_counts", std::move(features.lengths));
+  sections.indices("recipe.terms.features", std::move(features.entries));
+  sections.indices("recipe.terms.mean_counts", std::move(means.lengths));
+  sections.vector("recipe.terms.means", std::move(means.entries));
+  return list;
+}
+
+std::vector<KernelTerm> load_terms(const json& list, data::TensorReader& tensors) {
+  const data::Container& file = tensors.container();
+  const Vector numbers = tensors.vector("recipe.terms");
+  if (numbers.size() != 4 * list.size()) file.damaged("'recipe.terms' does not have four numbers per kernel");
+  auto features = unpack(tensors.indices("recipe.terms.feature_counts"),
+                         tensors.indices("recipe.terms.features"), list.size(), file, "recipe.terms.features");
+  auto means = unpack(tensors.indices("recipe.terms.mean_counts"), tensors.vector("recipe.terms.means"),
+                      list.size(), file, "recipe.terms.means");
+  std::vector<KernelTerm> terms;
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    Fields entry(list[p], file.source(), "a kernel");
+    KernelTerm t;
+    t.name = entry.text("name");
+    t.function = parse_enum(entry, "function", all_functions);
+    t.group = entry.text("group");
+    t.normalisation = parse_enum(entry, "normalisation", all_normalisations);
+    t.parameter = numbers[4 * p];
+    t.distance_scale = numbers[4 * p + 1];
+    t.scale = numbers[4 * p + 2];
+    t.centre_mean = numbers[4 * p + 3];
+    t.features = std::move(features[p]);
+    t.centre_means = std::move(means[p]);
+    entry.finish();
+    terms.push_back(std::move(t));
+  }
+  return terms;
+}
+
+json save_basis(const Dataset& basis, data::SectionList& sections) {
+  json texts = json::array();
+  for (const auto& t : basis.texts)
+    texts.push_back({{"name", encode_text(t.feature.name)},
+                     {"view", encode_text(t.feature.view)},
+                     {"values", encode_texts(t.values)}});
+  sections.matrix("recipe.basis", basis.features);
+  return {{"source", encode_text(basis.source)},
+          {"samples", basis.samples},
+          {"ids", encode_texts(basis.ids)},
+          {"features", encode_features(basis.feature_info)},
+          {"views", encode_views(basis.views)},
+          {"texts", std::move(texts)},
+          {"kernels", encode_texts(names_of(basis.kernels))},
+          {"distances", encode_texts(names_of(basis.distances))},
+          {"target", encode_text(basis.target_name)},
+          {"absent_is_zero", basis.absent_is_zero}};
+}
+
+Dataset load_basis(const json& document, data::TensorReader& tensors) {
+  const std::string& source = tensors.container().source();
+  Fields fields(document, source, "the training samples");
+  Dataset basis;
+  basis.source = fields.text("source");
+  basis.samples = fields.index("samples");
+  basis.ids = fields.texts("ids");
+  basis.feature_info = decode_features(fields.array("features"), source);
+  basis.features = tensors.matrix("recipe.basis");
+  basis.views = decode_views(fields.array("views"), source);
+  for (const auto& value : fields.array("texts")) {
+    Fields entry(value, source, "a text column");
+    TextColumn column;
+    column.feature = {entry.text("name"), entry.text("view")};
+    column.values = entry.texts("values");
+    entry.finish();
+    basis.texts.push_back(std::move(column));
+  }
+  basis.kernels = matrices_named(fields.texts("kernels"));
+  basis.distances = matrices_named(fields.texts("distances"));
+  basis.target_name = fields.text("target");
+  basis.absent_is_zero = fields.flag("absent_is_zero");
+  fields.finish();
+  return basis;
+}
+
+// True if every index is in [0, limit).
+bool in_range(const std::vector<Index>& indices, std::size_t limit) {
+  for (const Index i : indices)
+    if (i < 0 || static_cast<std::size_t>(i) >= limit) return false;
+  return true;
+}
+
+bool views_fit(const std::vector<View>& views, std::size_t features, std::size_t texts) {
+  for (const auto& v : views)
+    if (!in_range(v.features, features) || !in_range(v.texts, texts)) return false;
+  return true;
+}
+
+std::string basis_trouble(const Dataset& basis) {
+  const auto n = static_cast<std::size_t>(basis.samples);
+  if (basis.samples < 1) return "it has no training samples";
+  if (!basis.ids.empty() && basis.ids.size() != n)
+    return "the number of sample names is not the number of samples";
+  if (static_cast<std::size_t>(basis.features.cols()) != basis.feature_info.size())
+    return "the number of feature names is not the number of features";
+  if (basis.features.cols() > 0 && basis.features.rows() != basis.samples)
+    return "the feature matrix does not have one row per sample";
+  if (!views_fit(basis.views, basis.feature_info.size(), basis.texts.size()))
+    return "a view speaks of a feature that is not there";
+  for (const auto& t : basis.texts)
+    if (t.values.size() != n) return "a text column does not have one value per sample";
+  return {};
+}
+
+std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
+  std::size_t limit = basis.feature_info.size();
+  bool single = true;
+  switch (t.function) {
+    case KernelFunction::spectrum:
+      limit = basis.texts.size();
+      break;
+    case KernelFunction::precomputed:
+      limit = basis.kernels.size();
+      break;
+    case KernelFunction::expdist:
+      limit = basis.distances.size();
+      break;
+    default:
+      single = false;
+  }
+  if (t.features.empty() || !in_range(t.features, limit) || (single && t.features.size() != 1))
+    return "a kernel speaks of a feature that is not there";
+  if (!std::isfinite(t.parameter) || !std::isfinite(t.distance_scale) || !std::isfinite(t.scale) ||
+      !std::isfinite(t.centre_mean))
+    return "a kernel has a constant that is not finite";
+  // Length of a k-mer: a small whole number, or the conversion to an integer would be meaningless.
+  if (t.function == KernelFunction::spectrum &&
+      (t.parameter < 1 || t.parameter > 1e6 || t.parameter != std::floor(t.parameter)))
+    return "a spectrum kernel has an impossible k";
+  if (!t.centre_means.empty() && static_cast<Index>(t.centre_means.size()) != basis.samples)
+    return "a kernel does not have one mean per training sample";
+  return {};
+}
+
+}  // namespace
+
+std::string recipe_trouble(const Recipe& recipe) {
+  std::string trouble = basis_trouble(recipe.basis);
+  if (!trouble.empty()) return trouble;
+  const Preprocessing& preprocessing = recipe.preprocessing;
+  if (!preprocessing.columns().empty() && preprocessing.columns().size() != recipe.basis.feature_info.size())
+    return "preprocessing and training samples have different features";
+  if (!views_fit(preprocessing.views(), preprocessing.columns().size(), preprocessing.text_columns().size()))
+    return "a view of the preprocessing speaks of a feature that is not there";
+  for (const auto& term : recipe.terms) {
+    trouble = term_trouble(term, recipe.basis);
+    if (!trouble.empty()) return trouble;
+  }
+  return {};
+}
+
+json save_recipe(const Recipe& recipe, data::SectionList& sections) {
+  json document;
+  document["spec"] = encode_text(to_string(recipe.spec));
+  document["preprocessing"] = save_preprocessing(recipe.preprocessing, sections);
+  document["terms"] = save_terms(recipe.terms, sections);
+  document["basis"] = save_basis(recipe.basis, sections);
+  return document;
+}
+
+Recipe load_recipe(const json& document, data::TensorReader& tensors) {
+  const data::Container& file = tensors.container();
+  Fields fields(document, file.source(), "the recipe");
+  Recipe recipe;
+  try {
+    const std::string spec = fields.text("spec");
+    if (!spec.empty()) recipe.spec = parse_kernel_spec(spec);
+  } catch (const InvalidArgument& error) {
+    file.damaged(fmt::format("its kernel spec cannot be read ({})", error.what()));
+  }
+  recipe.preprocessing = load_preprocessing(fields.at("preprocessing"), tensors);
+  recipe.terms = load_terms(fields.array("terms"), tensors);
+  recipe.basis = load_basis(fields.at("basis"), tensors);
+  fields.finish();
+  const std::string trouble = recipe_trouble(recipe);
+  if (!trouble.empty()) file.damaged(trouble);
+  return recipe;
+}
+
+}  // namespace kloom::kernels

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From kernel families to one term per kernel: family by family, scope by scope, input by input, value by
+// value, so that kernels on the same inputs are neighbours.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "kernels/functions/automatic_width.h"
+#include "kernels/functions/functions.h"
+#include "kernels/functions/normalise.h"
+#include "kernels/spec/psd_check.h"
+#include "kernels/spec/range.h"
+#include "kernels/spec/sample_check.h"
+#include "kernels/spec/scopes.h"
+#include "kernels/spec/spec.h"
+#include "kloom/error.h"
+#include "kloom/kernels.h"
+
+namespace kloom::kernels {
+namespace {
+
+double mean_distance(const PrecomputedMatrix& distance) {
+  const Index n = distance.values.rows();
+  double sum = 0.0;
+  for (Index j = 0; j < n; ++j)
+    for (Index i = j + 1; i < n; ++i) sum += distance.values(i, j);
+  const double mean = sum / (0.5 * static_cast<double>(n) * static_cast<double>(n - 1));
+  if (!(mean > 0.0) || !std::isfinite(mean))
+    throw InvalidArgument(
+        fmt::format("distance '{}' has mean {} over the training pairs, so exp(-gamma d/s) has no "
+                    "scale s",
+                    distance.name, mean));
+  return mean;
+}
+
+class Resolver {
+ public:
+  Resolver(Dataset& train, const ResolveOptions& options, const Context& context)
+      : train_(train), options_(options), context_(context) {}
+
+  std::vector<KernelTerm> resolve(const KernelSpec& spec) {
+    if (train_.samples < 2) throw InvalidArgument("kernels are fitted on two training samples at least");
+    if (spec.families.empty()) throw InvalidArgument("the kernel spec names no kernel");
+    for (const KernelFamily& family : spec.families) add_family(family);
+    if (terms_.empty()) throw InvalidArgument("the kernel spec gives no kernel on these data");
+    check_overflow();
+    // Terms outlive this call, the samples need not: borrowed, not owned.
+    const std::shared_ptr<const Dataset> samples(std::shared_ptr<void>(), &train_);
+    fit_normalisation(terms_, samples, context_);
+    return std::move(terms_);
+  }
+
+ private:
+  void add_family(const KernelFamily& family) {
+    const ScopeRequest request{family.function, &options_.constant};
+    const std::vector<Scope> fallback = {Scope{}};
+    for (const Scope& scope : family.scopes.empty() ? fallback : family.scopes)
+      for (const Target& target : targets_of(scope, request, train_, context_)) add_target(family, target);
+  }
+
+  void add_target(const KernelFamily& family, const Target& target) {
+    prepare_inputs(family.function, target);
+    KernelTerm term;
+    term.function = family.function;
+    term.features = target.inputs;
+    term.group = target.group;
+    term.normalisation = normalisation_of(family);
+    if (family.function == KernelFunction::expdist)
+      term.distance_scale = mean_distance(train_.distances[static_cast<std::size_t>(target.inputs.front())]);
+    std::string parameter = family.parameter;
+    std::vector<double> values = family.values;
+    if (family.automatic) {
+      parameter = family.function == KernelFunction::rbf ? "width" : "gamma";
+      values = automatic_values(family, target);
+    }
+    if (values.empty()) add(term, name_of(family, target, ""));
+    for (const double value : values) {
+      term.parameter = parameter == "width" ? 0.5 / (value * value) : value;
+      add(term, name_of(family, target, fmt::format("{}={}", parameter, value)));
+    }
+  }
+
+  // A family that repeats a kernel of another one adds nothing.
+  void add(KernelTerm term, std::string name) {
+    if (!names_.insert(name).second) return;
+    if (static_cast<Index>(terms_.size()) >= kMostValues)
+      throw InvalidArgument(
+          fmt::format("the kernel spec gives more than {} kernels on these data; use fewer values "
+                      "or scopes",
+                      kMostValues));
+    term.name = std::move(name);
+    terms_.push_back(std::move(term));
+  }
+
+  static std::string name_of(const KernelFamily& family, const Target& target, std::string parameters) {
+    if (family.has_normalisation)
+      parameters +=
+          fmt::format("{}normalise={}", parameters.empty() ? "" : ", ", kloom::to_string(family.normalisation));
+    if (!parameters.empty()) parameters = "(" + parameters + ")";
+    return fmt::format("{}{} on {}", kloom::to_string(family.function), parameters, target.label);
+  }
+
+  // The default unit diagonal is not forced on given kernels, where it may be impossible for new samples.
+  [[nodiscard]] Normalisation normalisation_of(const KernelFamily& family) const {
+    if (family.has_normalisation) return family.normalisation;
+    const bool given =
+        family.function == KernelFunction::precomputed || family.function == KernelFunction::expdist;
+    if (given && options_.normalisation == Normalisation::unit_diagonal) return Normalisation::none;
+    return options_.normalisation;
+  }
+
+  void prepare_inputs(KernelFunction function, const Target& target) {
+    if (uses_features(function)) {
+      check_features(train_, target.inputs, function);
+      return;
+    }
+    const auto input = static_cast<std::size_t>(target.inputs.front());
+    if (function == KernelFunction::precomputed && prepared_kernels_.insert(input).second)
+      prepare_kernel(train_.kernels[input], train_.samples, options_.clip_spectrum, context_);
+    if (function == KernelFunction::expdist && prepared_distances_.insert(input).second)
+      prepare_distance(train_.distances[input], train_.samples);
+  }
+
+  std::vector<double> automatic_values(const KernelFamily& family, const Target& target) {
+    if (!quantiles_) quantiles_.emplace(train_, context_.seed);
+    const Index count = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
+    std::vector<double> values = (*quantiles_)(pair_sum_of(family.function), target.inputs, count);
+    if (values.empty())
+      throw InvalidArgument(
+          fmt::format("{}(auto) on {}: all distances between training samples are 0; give a value, "
+                      "or leave these features out",
+                      kloom::to_string(family.function), target.label));
+    if (family.function != KernelFunction::rbf)
+      for (double& v : values) v = 1.0 / v;
+    return values;
+  }
+
+  // Largest squared norm of a training sample over some features.
+  [[nodiscard]] double largest_norm(const std::vector<Index>& features) const {
+    Vector norms(static_cast<std::size_t>(train_.samples), 0.0);
+    for (const Index f : features) {
+      const auto column = train_.features.column(f);
+      for (std::size_t i = 0; i < norms.size(); ++i) norms[i] += column[i] * column[i];
+    }
+    return *std::max_element(norms.begin(), norms.end());
+  }
+
+  void check_overflow() const {
+    constexpr double limit = 1e290;
+    std::vector<Index> features;
+    double norm = 0.0;
+    for (const KernelTerm& term : terms_) {
+      if (!uses_features(term.function) || pair_sum_of(term.function) != PairSum::dot) continue;
+      if (features != term.features) norm = largest_norm(features = term.features);
+      // A unit diagonal is reached before the power is taken.
+      const bool powered =
+          term.function == KernelFunction::polynomial && term.normalisation != Normalisation::unit_diagonal;
+      if (norm < limit && (!powered || std::pow(norm + 1.0, term.parameter) < limit)) continue;
+      throw InvalidArgument(
+          fmt::format("kernel '{}' overflows: the largest squared norm of a training sample is {:.3g}; "
+                      "standardise the features, use a lower degree or normalise=unit-diagonal",
+                      term.name, norm));
+    }
+  }
+
+  Dataset& train_;
+  const ResolveOptions& options_;
+  const Context& context_;
+  std::vector<KernelTerm> terms_;
+  std::unordered_set<std::string> names_;
+  std::unordered_set<std::size_t> prepared_kernels_;
+  std::unordered_set<std::size_t> prepared_distances_;
+  std::optional<DistanceQuantiles> quantiles_;
+};
+
+}  // namespace
+}  // namespace kloom::kernels
+
+namespace kloom {
+
+std::vector<KernelTerm> resolve_kernels(const KernelSpec& spec, Dataset& train, const ResolveOptions& options,
+                                        const Context& context) {
+  return kernels::Resolver(train, options, context).resolve(spec);
+}
+
+KernelSpec default_kernel_spec(const Dataset& train) {
+  // Few enough features that a kernel on each costs little and says which of them matter.
+  constexpr Index few_features = 50;
+  std::string text;
+  const auto add = [&](std::string_view family) { text += (text.empty() ? "" : "; ") + std::string(family); };
+  if (!train.kernels.empty()) add("precomputed");
+  if (!train.distances.empty()) add("expdist(gamma=2^-2..2^2)");
+  if (train.features.cols() > 0) {
+    // Without `on`: each view where there are views, else all features.
+    add("rbf(auto, count=5)");
+    add("poly(degree=1..2)");
+    if (train.views.empty() && train.features.cols() > 1 && train.features.cols() <= few_features)
+      add("rbf(auto, count=3) on each");
+  }
+  if (text.empty() && !train.texts.empty()) add("spectrum(k=3..4) on each");
+  if (text.empty()) throw InvalidArgument("the data have neither features, kernels nor distances");
+  return parse_kernel_spec(text);
+}
+
+}  // namespace kloom

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/bemkl/predictive.h"
+
+#include <cmath>
+
+#include "algebra/blas.h"
+#include "base/normal.h"
+#include "solvers/multinomial_probit.h"
+
+namespace kloom::models {
+
+using algebra::Op;
+
+namespace {
+
+// Where the posterior of one output is: its group, its place in it, and its row of the kernel weights.
+struct Place {
+  const BemklPosterior::Group& group;
+  Index in_group;
+  Index weights_row;
+};
+
+Place place_of(const Model& model, Index output) {
+  if (model.weights.shape != KernelWeights::Shape::per_class) return {model.bemkl->groups.front(), output, 0};
+  return {model.bemkl->groups[static_cast<std::size_t>(output)], 0, output};
+}
+
+Vector weights_row(const Matrix& weights, Index row) {
+  Vector values(static_cast<std::size_t>(weights.cols()));
+  for (Index m = 0; m < weights.cols(); ++m) values[static_cast<std::size_t>(m)] = weights(row, m);
+  return values;
+}
+
+// [1 ḡᵀ] Σ_(b,e) [1; ḡ] for every row, for the bias of this output.
+void add_weight_variance(const Matrix& outputs, double scale, const Place& place, Vector& variance) {
+  const Index p = outputs.cols();
+  const auto biases = static_cast<Index>(place.group.gamma.size());
+  Matrix covariance(p + 1, p + 1);
+  const auto from = [&](Index k) { return k == 0 ? place.in_group : biases + k - 1; };
+  for (Index j = 0; j <= p; ++j) {
+    for (Index i = 0; i <= p; ++i) covariance(i, j) = place.group.be_covariance(from(i), from(j));
+  }
+  Matrix extended(outputs.rows(), p + 1, 1.0);  // [1 ḡ]
+  for (Index m = 0; m < p; ++m) {
+    for (Index i = 0; i < outputs.rows(); ++i) extended(i, m + 1) = outputs(i, m) / scale;
+  }
+  Matrix spread(outputs.rows(), p + 1);
+  algebra::gemm(Op::none, Op::none, 1.0, extended.view(), covariance.view(), 0.0, spread.view());
+  for (Index m = 0; m <= p; ++m) {
+    for (Index i = 0; i < outputs.rows(); ++i)
+      variance[static_cast<std::size_t>(i)] += extended(i, m) * spread(i, m);
+  }
+}
+
+// k_eᵀ Σ_a k_e for every row.
+void add_sample_weight_variance(const Matrix& a_covariance, const Vector& weights, const KernelBank& bank,
+                                Vector& variance) {
+  const Matrix combined = bank.combine(weights);  // N × rows
+  Matrix spread(combined.rows(), combined.cols());
+  algebra::gemm(Op::none, Op::none, 1.0, a_covariance.view(), combined.view(), 0.0, spread.view());
+  for (Index i = 0; i < combined.cols(); ++i) {
+    variance[static_cast<std::size_t>(i)] += algebra::dot(combined.column(i), spread.column(i));
+  }
+}
+
+}  // namespace
+
+Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs, Index output) {
+  const BemklPosterior& posterior = *model.bemkl;
+  const Place place = place_of(model, output);
+  const auto c = static_cast<std::size_t>(place.in_group);
+  const double scale =
+      posterior.target_scale.empty() ? 1.0 : posterior.target_scale[static_cast<std::size_t>(output)];
+  Vector variance(static_cast<std::size_t>(outputs.rows()), 1.0 / place.group.epsilon[c]);
+  add_weight_variance(outputs, scale, place, variance);
+  if (!posterior.literal) {
+    const Vector weights = weights_row(model.weights.values, place.weights_row);
+    double second_moment = algebra::dot(weights, weights);  // ‖μ_e‖² + tr Σ_e
+    const auto biases = static_cast<Index>(place.group.gamma.size());
+    for (Index m = 0; m < outputs.cols(); ++m)
+      second_moment += place.group.be_covariance(biases + m, biases + m);
+    for (double& v : variance) v += second_moment / place.group.upsilon[c];
+    if (!place.group.a_covariance.empty())
+      add_sample_weight_variance(place.group.a_covariance[c], weights, bank, variance);
+  }
+  const bool numbers = posterior.likelihood == BemklPosterior::Likelihood::gaussian;
+  const double width = numbers ? scale * posterior.temperature : scale;
+  for (double& v : variance) v *= width * width;
+  return variance;
+}
+
+double bemkl_probability(double mean, double variance, const BemklPosterior& posterior) {
+  const double scale = posterior.literal ? variance : std::sqrt(variance);
+  const double positive = log_normal_cdf((mean - posterior.margin) / scale);
+  const double negative = log_normal_cdf((-mean - posterior.margin) / scale);
+  return 1.0 / (1.0 + std::exp(negative - positive));
+}
+
+namespace {
+
+// Chances to the power 1/temperature, with the sum 1.
+void soften(Vector& chances, double temperature) {
+  double sum = 0.0;
+  for (double& chance : chances)
+    sum += chance = temperature == 1.0 ? chance : std::pow(chance, 1.0 / temperature);
+  for (double& chance : chances) chance /= sum;
+}
+
+}  // namespace
+
+Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matrix& deviation) {
+  const BemklPosterior& posterior = *model.bemkl;
+  const Index rows = scores.rows();
+  const Index outputs = scores.cols();
+  const auto probability = [&](Index i, Index c, double sign) {
+    return bemkl_probability(sign * scores(i, c), deviation(i, c) * deviation(i, c), posterior);
+  };
+  Matrix result(rows, model.task == Task::binary ? 2 : outputs);
+  Vector chances(2);
+  for (Index i = 0; i < rows; ++i) {
+    if (model.task == Task::binary || model.task == Task::multilabel) {
+      for (Index c = 0; c < outputs; ++c) {
+        chances = {probability(i, c, 1.0), probability(i, c, -1.0)};
+        soften(chances, posterior.temperature);
+        if (model.task == Task::binary) result(i, 0) = chances[1];
+        result(i, model.task == Task::binary ? 1 : c) = chances[0];
+      }
+      continue;
+    }
+    Vector location(static_cast<std::size_t>(outputs));
+    Vector spread(location.size());
+    chances.resize(location.size());
+    for (std::size_t c = 0; c < location.size(); ++c) {
+      location[c] = scores(i, static_cast<Index>(c));
+      spread[c] = deviation(i, static_cast<Index>(c));
+      chances[c] = probability(i, static_cast<Index>(c), 1.0);
+    }
+    if (posterior.likelihood == BemklPosterior::Likelihood::multinomial)
+      solvers::largest_probabilities(location, spread, chances);
+    soften(chances, posterior.temperature);
+    for (std::size_t c = 0; c < location.size(); ++c) result(i, static_cast<Index>(c)) = chances[c];
+  }
+  return result;
+}
+
+}  // namespace kloom::models

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/lmkl/lmkl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "algebra/blas.h"
+#include "algebra/threads.h"
+#include "base/progress.h"
+#include "base/spelling.h"
+#include "data/folds.h"
+#include "kloom/error.h"
+#include "methods/seam/fit_report.h"
+#include "methods/gated/held_out.h"
+#include "methods/lmkl/solver.h"
+#include "methods/margin/outputs.h"
+#include "methods/gated/scores.h"
+
+namespace kloom::methods {
+namespace {
+
+constexpr const char* kName = "lmkl";
+
+// Weights of the kernels in the one that gates look through.
+Vector gate_space(const std::string& name, const KernelBank& bank) {
+  const Index kernels = bank.kernels();
+  if (name == "mean") return Vector(at(kernels), 1.0 / static_cast<double>(kernels));
+  Vector space(at(kernels));
+  for (Index p = 0; p < kernels; ++p) {
+    if (bank.names()[at(p)] != name) continue;
+    space[at(p)] = 1.0;
+    return space;
+  }
+  Index number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size() || number < 1 || number > kernels) {
+    throw InvalidArgument(fmt::format(
+        "option gate_kernel must be mean, the name of a kernel, or its number from 1 to {}; got '{}'{}",
+        kernels, name, did_you_mean(name, bank.names())));
+  }
+  space[at(number - 1)] = 1.0;
+  return space;
+}
+
+class Fitter {
+ public:
+  Fitter(const KernelBank& bank, const Targets& targets, const LmklOptions& options, const Context& context)
+      : bank_(bank), targets_(targets), options_(options), context_(context) {}
+
+  FitResult fit();
+
+ private:
+  [[nodiscard]] LocalSettings settings() const;
+  // Scores of every sample from models that have not seen it: N × outputs.
+  [[nodiscard]] Matrix held_out_scores(double price) const;
+  [[nodiscard]] double choose_price(Matrix& scores, Report& report) const;
+  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions) const;
+  void tell(Report& report, double price, const std::vector<LocalSolution>& solutions) const;
+
+  const KernelBank& bank_;
+  const Targets& targets_;
+  const LmklOptions& options_;
+  const Context& context_;
+  std::vector<MarginOutput> outputs_;
+  MarginPart part_;
+  GatePart gate_;
+  Matrix inputs_;
+};
+
+LocalSettings Fitter::settings() const {
+  LocalSettings settings;
+  settings.kind = gate_.kind;
+  settings.steps = options_.steps;
+  settings.change = options_.change;
+  settings.tolerance = options_.tolerance;
+  return settings;
+}
+
+Vector scores_of(const KernelBank& bank, const LocalSolution& solution) {
+  const Vector ones(at(bank.kernels()), 1.0);
+  const Matrix outputs = models::gated_outputs(bank, ones, solution.inner.coefficients, solution.gates);
+  Vector scores(at(bank.rows()), solution.inner.bias);
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (Index i = 0; i < bank.rows(); ++i) scores[at(i)] += solution.gates(i, p) * outputs(i, p);
+  }
+  return scores;
+}
+
+Matrix Fitter::held_out_scores(double price) const {
+  const std::vector<Index> folds =
+      data::stratified_folds(outputs_.front().codes, options_.folds, context_.seed);
+  Matrix scores(bank_.rows(), std::ssize(outputs_));
+  ProgressMeter meter(context_, "lmkl: cross-validation");
+  for (Index fold = 0; fold < options_.folds; ++fold) {
+    for (Index c = 0; c < scores.cols(); ++c) {
+      const MarginTask rest = without_fold(with_price(outputs_[at(c)].task, price), folds, fold);
+      const Vector own = scores_of(bank_, solve_local_mkl(bank_, rest, inputs_, settings(), context_));
+      for (Index i = 0; i < bank_.rows(); ++i) {
+        if (folds[at(i)] == fold) scores(i, c) = own[at(i)];
+      }
+    }
+    if (meter.step(fold + 1, options_.folds, std::numeric_limits<double>::quiet_NaN())) {
+      throw Interrupted("stopped while held-out folds were being scored");
+    }
+  }
+  return scores;
+}
+
+// The price with the lowest held-out error; of equal ones the smallest. `scores`: held out, of that price,
+// where they are needed.
+double Fitter::choose_price(Matrix& scores, Report& report) const {
+  if (options_.C_grid.empty()) {
+    if (options_.probability && !part_.regression) scores = held_out_scores(options_.C);
+    return options_.C;
+  }
+  Report::Table table{
+      "cross-validation of C", {"C", part_.regression ? "mean squared error" : "error rate"}, {}};
+  double best = 0.0;
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const double price : option_numbers("C_grid", options_.C_grid, 0.0, true)) {
+    Matrix own = held_out_scores(price);
+    const double error = held_out_error(targets_, outputs_, own);
+    table.rows.push_back({price, error});
+    if (!(error < lowest)) continue;
+    lowest = error;
+    best = price;
+    scores = std::move(own);
+  }
+  report.tables.push_back(std::move(table));
+  return best;
+}
+
+void Fitter::fill(Model& model, double price, const std::vector<LocalSolution>& solutions) const {
+  const Index outputs = std::ssize(solutions);
+  model.method = kName;
+  model.task = targets_.task;
+  model.classes = targets_.classes;
+  model.kernel_names = bank_.names();
+  // The gates are the weights; what is shared by all samples is 1.
+  model.weights.values = Matrix(1, bank_.kernels(), 1.0);
+  model.coefficients = Matrix(bank_.rows(), outputs);
+  model.margin = part_;
+  model.margin->norm = 0.0;
+  model.margin->box = Matrix(bank_.rows(), outputs);
+  model.gate = gate_;
+  for (Index c = 0; c < outputs; ++c) {
+    const LocalSolution& s = solutions[at(c)];
+    std::ranges::copy(s.inner.coefficients, model.coefficients.column(c).begin());
+    algebra::scale(part_.target_scale, model.coefficients.column(c));
+    model.bias.push_back(part_.target_scale * s.inner.bias + part_.target_centre);
+    std::ranges::copy(with_price(outputs_[at(c)].task, price).box, model.margin->box.column(c).begin());
+    model.gate->outputs.push_back({s.gates, {}, {}, s.parameters});
+  }
+}
+
+void Fitter::tell(Report& report, double price, const std::vector<LocalSolution>& solutions) const {
+  report.objective_name = "primal objective";
+  double gap = 0.0;
+  for (std::size_t k = 0; k < solutions.size(); ++k) {
+    const LocalSolution& s = solutions[k];
+    report.objective += s.inner.primal;
+    report.iterations += s.steps;
+    gap = std::max(gap, s.inner.gap());
+    if (s.status != Status::converged) report.status = s.status;
+    if (solutions.size() == 1) report.trace = s.trace;
+    report.maps.push_back({Report::SampleMap::Kind::gating, solutions.size() > 1 ? targets_.classes[k] : "",
+                           bank_.names(), Vector(at(bank_.kernels()), 1.0), targets_.classes, targets_.codes,
+                           s.gates});
+  }
+  report.message = fmt::format("{} steps of the gates, which see {} inputs; duality gap of the SVM {:.1e}",
+                               report.iterations, inputs_.cols(), gap);
+  report.options["C"] = number_text(price);
+}
+
+FitResult Fitter::fit() {
+  FitResult result;
+  ProgressMeter clock(context_, kName);
+  part_.regression = targets_.task == Task::regression;
+  if (part_.regression) {
+    outputs_ = {regression_output(targets_, options_.epsilon, part_)};
+    part_.epsilon = options_.epsilon;
+  } else {
+    outputs_ = class_outputs(targets_, options_.class_weight == "balanced");
+  }
+  gate_.kind = options_.gate == "softmax" ? GatePart::Kind::softmax : GatePart::Kind::sigmoid;
+  set_gate_inputs(gate_, bank_, gate_space(options_.gate_kernel, bank_), options_.gate_inputs);
+  inputs_ = models::gate_inputs(gate_, bank_);
+  Matrix scores;
+  const double price = choose_price(scores, result.report);
+  result.report.seconds.emplace_back("cross-validation", clock.seconds());
+  const double chosen = clock.seconds();
+  std::vector<LocalSolution> solutions;
+  for (const MarginOutput& output : outputs_) {
+    solutions.push_back(solve_local_mkl(bank_, with_price(output.task, price), inputs_, settings(), context_));
+  }
+  result.report.seconds.emplace_back("training", clock.seconds() - chosen);
+  fill(result.model, price, solutions);
+  if (options_.probability && !part_.regression)
+    result.model.margin->platt = held_out_sigmoids(outputs_, scores);
+  tell(result.report, price, solutions);
+  return result;
+}
+
+// The SVM's, the gates with their outputs at two points, and the components.
+std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
+  return margin_memory(n, p, whole_kernel) +
+         static_cast<std::size_t>(8 * n * p + (2 + p) * n * outputs + 2 * n * std::min<Index>(n, 500)) *
+             sizeof(double);
+}
+
+}  // namespace
+
+const OptionTable<LmklOptions>& lmkl_option_table() {
+  using O = LmklOptions;
+  static const OptionTable<O> table = {
+      {"C", &O::C, kPositive, {}, "price of a margin violation: larger fits the training samples more closely"},
+      {"C_grid", &O::C_grid, {}, {}, "choose C by cross-validation from these values, e.g. 10^-1..10^4"},
+      {"gate",
+       &O::gate,
+       {},
+       {"softmax", "sigmoid"},
+       "softmax: kernels compete for a sample; sigmoid: each is turned up or down by itself"},
+      {"gate_kernel",
+       &O::gate_kernel,
+       {},
+       {},
+       "kernel through which the gates see a sample: mean (of all), a name, or a number; linear: they see the "
+       "features"},
+      {"gate_inputs",
+       &O::gate_inputs,
+       kAtLeastOne,
+       {},
+       "principal components of that kernel that they see, at most"},
+      {"steps",
+       &O::steps,
+       kNonNegative,
+       {},
+       "at most this many gradient steps of the gates; 0: the mean of all kernels"},
+      {"change", &O::change, kPositive, {}, "stop when a step lowers the objective by less, relative"},
+      {"tolerance", &O::tolerance, kPositive, {}, "relative duality gap of every SVM"},
+      {"epsilon",
+       &O::epsilon,
+       kNonNegative,
+       {},
+       "regression: errors below this are free, in standard deviations of the target"},
+      {"folds", &O::folds, NumberRule{2.0}, {}, "folds for choosing C and for probabilities"},
+      {"class_weight",
+       &O::class_weight,
+       {},
+       {"none", "balanced"},
+       "balanced: C of a class inversely to its size"},
+      {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)"},
+  };
+  return table;
+}
+
+FitResult fit_lmkl(const KernelBank& bank, const Targets& targets, const LmklOptions& options,
+                   const Context& context) {
+  check_margin_problem(kName, bank, targets, true);
+  const auto n = static_cast<double>(bank.rows());
+  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
+  FitResult result = Fitter(bank, targets, options, context).fit();
+  Report& report = result.report;
+  describe_fit(report, kName, bank, targets, threads.threads(), context);
+  for (const auto& [name, value] : option_texts(lmkl_option_table(), options))
+    report.options.emplace(name, value);
+  result.model.options_json = nlohmann::json(report.options).dump();
+  report.memory_bytes =
+      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
+  return result;
+}
+
+Learner lmkl_learner() {
+  Learner learner;
+  learner.name = kName;
+  learner.summary = "localised MKL: how much each kernel counts is a function of the sample";
+  learner.doc_page = "docs/methods/lmkl.md";
+  learner.tasks = {Task::binary, Task::multiclass, Task::regression};
+  learner.sample_maps = true;
+  learner.options = describe_options(lmkl_option_table());
+  learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
+                   const Context& context) {
+    return fit_lmkl(bank, targets, parse_options(lmkl_option_table(), values, kName), context);
+  };
+  learner.working_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, true); };
+  learner.least_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, false); };
+  return learner;
+}
+
+}  // namespace kloom::methods

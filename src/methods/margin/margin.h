@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1) and ℓp-norm MKL.
+// They differ in how kernel weights are found (margin_mkl.h); tasks, choice of C and probabilities are the same
+// for all.
+//
+//   two classes       one output
+//   several classes   one output per class (one-versus-rest) or per pair (one-versus-one), each with its own
+//   kernel weights regression        ε-insensitive loss on the standardised target
+#pragma once
+
+#include <string>
+
+#include "kloom/learner.h"
+#include "methods/margin/mkl.h"
+#include "methods/seam/option_table.h"
+
+namespace kloom::methods {
+
+struct MarginOptions {
+  double C = 1.0;           // price of a violation of the margin
+  std::string C_grid;       // values to choose C from by cross-validation, e.g. 10^-1..10^4; empty: take C
+  Index folds = 5;          // of that cross-validation and of probabilities
+  double norm = 2.0;        // p (lp-mkl)
+  double epsilon = 0.1;     // half width of the tube, in standard deviations of the target
+  double tolerance = 1e-3;  // relative duality gap
+  Index iterations = 500;   // updates of the kernel weights, at most
+  std::string algorithm = "second-order";      // or "reduced-gradient" (simplemkl)
+  std::string multiclass = "one-versus-rest";  // or "one-versus-one"
+  std::string class_weight = "none";           // or "balanced"
+  bool probability = true;                     // fit probabilities on held-out folds
+};
+
+enum class MarginMethod { uniform, single, simplemkl, lp_mkl };
+
+[[nodiscard]] const OptionTable<MarginOptions>& margin_option_table(MarginMethod method);
+[[nodiscard]] Learner margin_learner(MarginMethod method);
+[[nodiscard]] FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
+                                   const MarginOptions& options, const Context& context);
+
+}  // namespace kloom::methods

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Margin MKL with one output: kernel weights θ and a support vector machine on Σ_m θ_m K_m, learned together.
+//
+//   minimise     ½ Σ_m ‖w_m‖²/θ_m + Σ_i C_i loss_i     over w, b and θ ≥ 0, ‖θ‖_p ≤ 1
+//   equivalently min over θ of J(θ) = max over α of  −pᵀα − ½ Σ_m θ_m q_m,   q_m = (y∘α)ᵀ K_m (y∘α)
+//   given        a bank, labels ±1 (hinge loss) or numbers (ε-insensitive loss), C per sample, the norm p
+//   returns      θ, coefficients, bias, primal and dual objective
+//
+// p = 1 selects kernels [Rakotomamonjy2008], p > 1 spreads the weights [Kloft2011], θ fixed is a plain SVM.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "kloom/bank.h"
+#include "kloom/context.h"
+#include "kloom/report.h"
+#include "solvers/svm.h"
+
+namespace kloom::methods {
+
+// What is to be learned, for all methods of this family.
+struct MarginTask {
+  Vector y;    // ±1, or numbers in regression
+  Vector box;  // C_i
+  bool regression = false;
+  double epsilon = 0.1;  // regression: width of the insensitive tube
+  Vector margin = {};    // classes: loss_i = max(0, margin_i − y_i f_i); empty: all 1
+};
+
+enum class WeightRule {
+  fixed,            // θ stays as it starts
+  norm,             // ℓp by its closed-form update
+  second_order,     // ℓ1 by Newton steps on the simplex (default for p = 1)
+  reduced_gradient  // ℓ1 as SimpleMKL does it
+};
+
+struct MarginSettings {
+  WeightRule rule = WeightRule::second_order;
+  double norm = 1.0;          // p
+  double tolerance = 1e-3;    // relative duality gap
+  Index iterations = 500;     // updates of θ
+  std::string stage = "mkl";  // for progress
+};
+
+// Where to begin: kernel weights (their norm must be 1 for the rule; usually uniform) and, from a solution of
+// the same samples with boxes no larger, the dual variables.
+struct MarginStart {
+  MarginStart(Vector weights, Vector variables = {})  // NOLINT: weights alone are a start
+      : theta(std::move(weights)), alpha(std::move(variables)) {}
+  Vector theta;
+  Vector alpha;
+};
+
+struct MarginSolution {
+  Vector theta;
+  Vector alpha;         // dual variables, to go on from
+  Vector coefficients;  // y_i α_i, or α_i − α_i* in regression
+  double bias = 0.0;
+  double primal = 0.0;
+  double dual = 0.0;
+  Index iterations = 0;
+  Status status = Status::converged;
+  std::vector<TracePoint> trace;
+  [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
+};
+
+[[nodiscard]] MarginSolution solve_margin_mkl(const KernelBank& bank, const MarginTask& task,
+                                              const MarginSettings& settings, MarginStart start,
+                                              const Context& context);
+
+// Bytes that a solution needs besides the bank: with the combined kernel in memory, or with rows of it computed
+// when they are needed (which is done where the former does not fit the budget).
+[[nodiscard]] std::size_t margin_memory(Index n, Index p, bool whole_kernel);
+
+// Weights of equal size with ‖θ‖_p = 1.
+[[nodiscard]] Vector uniform_weights(Index kernels, double norm);
+// Where each rule begins: with equal weights; second order, which sees at once how every other kernel would
+// change the objective, with an eighth of the kernels, since each of them costs a pass over its entries.
+[[nodiscard]] Vector start_weights(Index kernels, WeightRule rule, double norm);
+
+}  // namespace kloom::methods

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Options are plain structs; a table says of each field what it is called, which values it takes and why
+// one would change it. The registry, the command line, Python and the docs are made from that table.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kloom/learner.h"
+
+namespace kloom::methods {
+
+// Bounds of a number, in the words of OptionInfo::rule.
+struct NumberRule {
+  double low = -std::numeric_limits<double>::infinity();
+  bool low_open = false;
+  double high = std::numeric_limits<double>::infinity();
+  bool infinite = false;  // "inf" is a value
+};
+inline constexpr NumberRule kPositive{0.0, true};
+inline constexpr NumberRule kNonNegative{0.0, false};
+inline constexpr NumberRule kAtLeastOne{1.0, false};
+
+template <typename Options>
+struct OptionField {
+  std::string name;
+  std::variant<double Options::*, Index Options::*, bool Options::*, std::string Options::*> member;
+  NumberRule rule;                   // numbers only
+  std::vector<std::string> choices;  // text only
+  std::string doc;
+};
+
+// The parts that do not depend on the struct. Each throws InvalidArgument with option, value and rule.
+std::string rule_text(const NumberRule& rule);
+double parse_real(const std::string& name, const std::string& value, const NumberRule& rule);
+Index parse_integer(const std::string& name, const std::string& value, const NumberRule& rule);
+bool parse_flag(const std::string& name, const std::string& value);
+std::string parse_choice(const std::string& name, const std::string& value,
+                         const std::vector<std::string>& choices);
+std::string number_text(double value);
+[[noreturn]] void unknown_option(const std::string& method, const std::string& name,
+                                 const std::vector<std::string>& known);
+
+template <typename Options>
+using OptionTable = std::vector<OptionField<Options>>;
+
+template <typename Options>
+std::map<std::string, std::string> option_texts(const OptionTable<Options>& table, const Options& options) {
+  std::map<std::string, std::string> texts;
+  for (const auto& field : table) {
+    texts[field.name] = std::visit(
+        [&](auto member) -> std::string {
+          using Value = std::decay_t<decltype(options.*member)>;
+          if constexpr (std::is_same_v<Value, std::string>) {
+            return options.*member;
+          } else if constexpr (std::is_same_v<Value, bool>) {
+            return options.*member ? "true" : "false";
+          } else {
+            return number_text(static_cast<double>(options.*member));
+          }
+        },
+        field.member);
+  }
+  return texts;
+}
+
+template <typename Options>
+std::vector<OptionInfo> describe_options(const OptionTable<Options>& table) {
+  const auto defaults = option_texts(table, Options{});
+  std::vector<OptionInfo> infos;
+  for (const auto& field : table) {
+    // The order of OptionInfo::Kind is the order of the variant's alternatives up to flag and choice.
+    static constexpr OptionInfo::Kind kKinds[] = {OptionInfo::Kind::real, OptionInfo::Kind::integer,
+                                                  OptionInfo::Kind::flag, OptionInfo::Kind::choice};
+    const bool free_text = field.member.index() == 3 && field.choices.empty();
+    infos.push_back({field.name, free_text ? OptionInfo::Kind::text : kKinds[field.member.index()],
+                     defaults.at(field.name), field.member.index() < 2 ? rule_text(field.rule) : "", field.doc,
+                     field.choices});
+  }
+  return infos;
+}
+
+template <typename Options>
+Options parse_options(const OptionTable<Options>& table, const OptionValues& values,
+                      const std::string& method) {
+  Options options;
+  std::vector<std::string> known;
+  for (const auto& field : table) known.push_back(field.name);
+  for (const auto& [name, value] : values) {
+    bool found = false;
+    for (const auto& field : table) {
+      if (field.name != name) continue;
+      found = true;
+      if (auto* real = std::get_if<double Options::*>(&field.member)) {
+        options.** real = parse_real(name, value, field.rule);
+      } else if (auto* integer = std::get_if<Index Options::*>(&field.member)) {
+        options.** integer = parse_integer(name, value, field.rule);
+      } else if (auto* flag = std::get_if<bool Options::*>(&field.member)) {
+        options.** flag = parse_flag(name, value);
+      } else {
+        options.*std::get<std::string Options::*>(field.member) = parse_choice(name, value, field.choices);
+      }
+    }
+    if (!found) unknown_option(method, name, known);
+  }
+  return options;
+}
+
+}  // namespace kloom::methods

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/stochastic/class_problem.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "algebra/blas.h"
+#include "kloom/error.h"
+
+namespace kloom::methods {
+
+void check_class_problem(const std::string& method, const KernelBank& bank, const Targets& targets) {
+  if (!bank.symmetric() || bank.rows() != targets.samples()) {
+    throw InvalidArgument(
+        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
+                    bank.cols(), targets.samples()));
+  }
+  if (targets.task != Task::binary && targets.task != Task::multiclass) {
+    throw InvalidArgument(
+        fmt::format("method {} learns classes; the task is {}", method, to_string(targets.task)));
+  }
+  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
+    if (targets.codes[i] == Targets::unlabelled) {
+      throw InvalidArgument(
+          fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, method));
+    }
+  }
+}
+
+ClassLabels labels_of(const Targets& targets) {
+  return {targets.codes, targets.weights, static_cast<Index>(targets.classes.size())};
+}
+
+void describe_classes(Model& model, const Targets& targets, const KernelBank& bank, Index outputs) {
+  model.task = targets.task;
+  model.classes = targets.classes;
+  model.kernel_names = bank.names();
+  model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
+  model.weights.values = Matrix(outputs, bank.kernels());
+  model.coefficients = Matrix(bank.rows(), outputs);
+  model.bias.assign(static_cast<std::size_t>(outputs), 0.0);
+}
+
+void summarise_terms(const StochasticPart& part, Model& model) {
+  const double share = 1.0 / static_cast<double>(part.terms.size());
+  Matrix& mean = model.weights.values;
+  for (const auto& term : part.terms) {
+    algebra::axpy(share, term.weights.values(), mean.values());
+    algebra::axpy(1.0, term.coefficients.values(), model.coefficients.values());
+  }
+  if (part.terms.size() < 2) return;
+  Matrix deviation(mean.rows(), mean.cols());
+  for (std::size_t i = 0; i < mean.values().size(); ++i) {
+    double square = 0.0;
+    for (const auto& term : part.terms) {
+      const double difference = term.weights.values()[i] - mean.values()[i];
+      square += difference * difference;
+    }
+    deviation.values()[i] = std::sqrt(square / static_cast<double>(part.terms.size() - 1));
+  }
+  model.weights.deviation = std::move(deviation);
+}
+
+}  // namespace kloom::methods

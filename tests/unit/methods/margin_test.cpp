@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Margin methods: special cases with known answers, limits, several classes, regression, hard inputs.
+#include "methods/margin/margin.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "kloom/certify.h"
+#include "kloom/error.h"
+#include "support/problems.h"
+
+namespace kloom {
+namespace {
+
+using methods::MarginMethod;
+using methods::MarginOptions;
+using methods::MarginSettings;
+using methods::MarginSolution;
+using methods::MarginTask;
+using methods::WeightRule;
+using test::BinaryProblem;
+
+std::unique_ptr<KernelBank> bank_of(const BinaryProblem& problem) {
+  BinaryProblem copy = problem;
+  for (Matrix& k : copy.kernels) {
+    for (Index i = 0; i < k.rows(); ++i) {
+      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
+    }
+  }
+  return make_dense_bank(copy.kernels, copy.names, true);
+}
+
+MarginTask task_of(const BinaryProblem& problem, double c) {
+  return {problem.targets.signs(), Vector(problem.targets.codes.size(), c)};
+}
+
+MarginSolution solve(const BinaryProblem& problem, WeightRule rule, double norm, double c,
+                     double tolerance = 1e-8) {
+  const auto bank = bank_of(problem);
+  MarginSettings settings;
+  settings.rule = rule;
+  settings.norm = norm;
+  settings.tolerance = tolerance;
+  settings.iterations = 2000;
+  return solve_margin_mkl(*bank, task_of(problem, c), settings,
+                          methods::uniform_weights(bank->kernels(), norm), {});
+}
+
+TEST(Margin, OneKernelIsAPlainSvmForEveryRule) {
+  BinaryProblem problem = test::binary_problem(60, 2, {1.0}, 1);
+  problem.kernels.resize(1);
+  problem.names.resize(1);
+  const MarginSolution plain = solve(problem, WeightRule::fixed, 1.0, 5.0);
+  for (const auto& [rule, norm] :
+       std::vector<std::pair<WeightRule, double>>{{WeightRule::second_order, 1.0},
+                                                  {WeightRule::reduced_gradient, 1.0},
+                                                  {WeightRule::norm, 2.0},
+                                                  {WeightRule::norm, 7.0}}) {
+    const MarginSolution mkl = solve(problem, rule, norm, 5.0);
+    EXPECT_EQ(mkl.status, Status::converged);
+    EXPECT_NEAR(mkl.primal, plain.primal, 1e-7 * plain.primal);
+    EXPECT_NEAR(mkl.theta[0], 1.0, 1e-12);
+  }
+}
+
+// ‖θ‖_p ≤ 1 shrinks towards ‖θ‖_1 ≤ 1 as p → 1, so the objectives come from below; at p = 1 + d they differ by
+// at most a factor P^(1 − 1/p).
+TEST(Margin, NormTendsToOneAndToInfinity) {
+  const BinaryProblem problem = test::binary_problem(50, 3, {0.3, 1.0, 3.0}, 2);
+  const double p_count = 4.0;
+  const MarginSolution one = solve(problem, WeightRule::second_order, 1.0, 2.0);
+  double last = 0.0;
+  for (double p : {4.0, 2.0, 1.3, 1.05}) {
+    const MarginSolution s = solve(problem, WeightRule::norm, p, 2.0, 1e-6);
+    EXPECT_EQ(s.status, Status::converged) << p;
+    EXPECT_LE(s.primal, one.primal * (1.0 + 1e-6));
+    EXPECT_GE(s.primal * std::pow(p_count, 1.0 - 1.0 / p), one.primal * (1.0 - 1e-6)) << p;
+    EXPECT_GE(s.primal, last * (1.0 - 1e-6));
+    last = s.primal;
+  }
+  // p = ∞ is the sum of the kernels: uniform weights 1/P at P times the C.
+  const MarginSolution infinite =
+      solve(problem, WeightRule::norm, std::numeric_limits<double>::infinity(), 2.0);
+  const MarginSolution uniform = solve(problem, WeightRule::fixed, 1.0, 2.0 * p_count);
+  EXPECT_NEAR(infinite.primal, uniform.primal / p_count, 1e-6 * infinite.primal);
+}
+
+// At the optimum of ℓ1 every kernel in use has the largest q; checked through the gap of 1e-8, and that both
+// algorithms and the norm update at p = 1 agree on the objective.
+TEST(Margin, L1AlgorithmsAgree) {
+  for (double c : {0.01, 1.0, 100.0}) {
+    const BinaryProblem problem = test::binary_problem(70, 3, {0.3, 0.7, 1.5, 4.0}, 3);
+    const MarginSolution newton = solve(problem, WeightRule::second_order, 1.0, c, 1e-8);
+    const MarginSolution gradient = solve(problem, WeightRule::reduced_gradient, 1.0, c, 1e-5);
+    const MarginSolution update = solve(problem, WeightRule::norm, 1.0, c, 1e-5);
+    EXPECT_EQ(newton.status, Status::converged) << c << ", gap " << newton.gap();
+    EXPECT_LE(newton.gap(), 1e-8);
+    EXPECT_NEAR(gradient.primal, newton.primal, 2e-5 * newton.primal);
+    EXPECT_NEAR(update.primal, newton.primal, 2e-5 * newton.primal);
+    EXPECT_NEAR(std::accumulate(newton.theta.begin(), newton.theta.end(), 0.0), 1.0, 1e-12);
+  }
+}
+
+TEST(Margin, DuplicatedKernelDoesNotChangePredictionsOfL1) {
+  const BinaryProblem problem = test::binary_problem(60, 2, {0.5, 1.5}, 4);
+  BinaryProblem doubled = problem;
+  doubled.kernels.push_back(problem.kernels[0]);
+  doubled.names.emplace_back("copy");
+  const MarginSolution one = solve(problem, WeightRule::second_order, 1.0, 3.0);
+  const MarginSolution two = solve(doubled, WeightRule::second_order, 1.0, 3.0);
+  EXPECT_NEAR(one.primal, two.primal, 1e-7 * one.primal);
+  EXPECT_NEAR(two.theta[0] + two.theta[3], one.theta[0], 2e-4);  // √(2·gap)
+}
+
+TEST(Margin, ExtremePricesAndDegenerateKernelsEndWithAStatus) {
+  BinaryProblem problem = test::binary_problem(30, 2, {0.5, 1.5}, 5);
+  for (double& value : problem.kernels[1].values()) value = 1.0;  // all samples equal
+  for (double c : {1e-6, 1e-2, 1e2, 1e8}) {
+    for (WeightRule rule : {WeightRule::second_order, WeightRule::norm, WeightRule::fixed}) {
+      const MarginSolution s = solve(problem, rule, rule == WeightRule::norm ? 2.0 : 1.0, c, 1e-3);
+      EXPECT_TRUE(std::isfinite(s.primal)) << c;
+      EXPECT_NE(s.status, Status::numerical_trouble) << c;
+      if (s.status == Status::converged) {
+        EXPECT_LE(s.gap(), 1e-3);
+      }
+    }
+  }
+  for (double& value : problem.kernels[1].values()) value = 0.0;  // a kernel that says nothing
+  EXPECT_EQ(solve(problem, WeightRule::second_order, 1.0, 1.0, 1e-6).status, Status::converged);
+  const BinaryProblem two = test::binary_problem(2, 2, {1.0}, 6);
+  EXPECT_EQ(solve(two, WeightRule::second_order, 1.0, 1.0, 1e-6).status, Status::converged);
+}
+
+// The referee recomputes what the learner reports, for every method and task.
+TEST(Margin, RefereeAgreesForEveryMethodAndTask) {
+  const BinaryProblem problem = test::binary_problem(60, 3, {0.5, 1.0, 3.0}, 7);
+  const auto bank = bank_of(problem);
+  Targets three = problem.targets;
+  three.task = Task::multiclass;
+  three.classes = {"a", "b", "c"};
+  for (std::size_t i = 0; i < three.codes.size(); ++i) {
+    const double value = problem.x(static_cast<Index>(i), 0);
+    three.codes[i] = value < -0.5 ? 0 : value < 0.5 ? 1 : 2;
+  }
+  Targets numbers;
+  numbers.task = Task::regression;
+  numbers.values = Matrix(60, 1);
+  for (Index i = 0; i < 60; ++i) numbers.values(i, 0) = 50.0 + 10.0 * std::sin(problem.x(i, 0));
+  for (MarginMethod method :
+       {MarginMethod::uniform, MarginMethod::single, MarginMethod::simplemkl, MarginMethod::lp_mkl}) {
+    for (const Targets* targets :
+         {&problem.targets, static_cast<const Targets*>(&three), static_cast<const Targets*>(&numbers)}) {
+      for (const char* multiclass : {"one-versus-rest", "one-versus-one"}) {
+        if (targets != &three && multiclass[11] == 'o') continue;
+        MarginOptions options;
+        options.tolerance = 1e-6;
+        options.multiclass = multiclass;
+        const FitResult fit = methods::fit_margin(method, *bank, *targets, options, {});
+        SCOPED_TRACE(fit.report.method + " " + fit.report.task + " " + multiclass);
+        EXPECT_EQ(fit.report.status, Status::converged) << fit.report.message;
+        const Certificate certificate = certify(*bank, *targets, fit.model, {});
+        EXPECT_TRUE(certificate.proof) << certificate.verdict;
+        // The referee takes the best bias, the learner the SVM's: its primal is the lower one, both within the
+        // gap.
+        EXPECT_LE(certificate.items[0].value, fit.report.objective * (1.0 + 1e-12));
+        EXPECT_NEAR(certificate.items[0].value, fit.report.objective, 1e-6 * fit.report.objective);
+        EXPECT_LE(certificate.items[2].value, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(Margin, RefereeNoticesAnAlteredModel) {
+  const BinaryProblem problem = test::binary_problem(40, 2, {1.0}, 8);
+  const auto bank = bank_of(problem);
+  FitResult fit = methods::fit_margin(MarginMethod::simplemkl, *bank, problem.targets, {}, {});
+  fit.model.coefficients(3, 0) += 0.3;
+  const Certificate certificate = certify(*bank, problem.targets, fit.model, {});
+  EXPECT_FALSE(certificate.proof);
+}
+
+TEST(Margin, SeveralClassesAndNumbersArePredicted) {
+  const BinaryProblem problem = test::binary_problem(120, 2, {0.5, 1.0, 3.0}, 9);
+  const auto bank = bank_of(problem);
+  Targets three;
+  three.task = Task::multiclass;
+  three.classes = {"low", "middle", "high"};
+  for (Index i = 0; i < 120; ++i)
+    three.codes.push_back(problem.x(i, 0) < -0.5 ? 0 : problem.x(i, 0) < 0.5 ? 1 : 2);
+  for (const char* multiclass : {"one-versus-rest", "one-versus-one"}) {
+    MarginOptions options;
+    options.C = 10.0;
+    options.multiclass = multiclass;
+    const FitResult fit = methods::fit_margin(MarginMethod::lp_mkl, *bank, three, options, {});
+    const Predictions p = predict(fit.model, *bank, {}, {});
+    Index right = 0;
+    for (std::size_t i = 0; i < 120; ++i) {
+      right += p.codes[i] == three.codes[i] ? 1 : 0;
+      double sum = 0.0;
+      for (Index c = 0; c < 3; ++c) sum += p.probabilities(static_cast<Index>(i), c);
+      EXPECT_NEAR(sum, 1.0, 1e-9);
+    }
+    EXPECT_GE(right, 114) << multiclass;  // separable but for the noise-free borders
+  }
+  Targets numbers;
+  numbers.task = Task::regression;
+  numbers.values = Matrix(120, 1);
+  for (Index i = 0; i < 120; ++i) numbers.values(i, 0) = 1000.0 + 300.0 * std::sin(problem.x(i, 0));
+  MarginOptions options;
+  options.C = 10.0;
+  const FitResult fit = methods::fit_margin(MarginMethod::simplemkl, *bank, numbers, options, {});
+  const Predictions p = predict(fit.model, *bank, {}, {});
+  // The tube is 0.1 standard deviations (about 20) wide.
+  for (Index i = 0; i < 120; ++i) EXPECT_NEAR(p.scores(i, 0), numbers.values(i, 0), 100.0);
+}
+
+// Weight 0 is a sample that is not there; weight 2 is a sample that is there twice.
+TEST(Margin, SampleWeightsCountSamples) {
+  const BinaryProblem problem = test::binary_problem(40, 2, {0.7, 2.0}, 10);
+  const auto bank = bank_of(problem);
+  MarginOptions options;
+  options.tolerance = 1e-8;
+  options.probability = false;
+  Targets weighted = problem.targets;
+  weighted.weights.assign(40, 1.0);
+  weighted.weights[5] = 0.0;
+  weighted.weights[7] = 2.0;
+  const FitResult fit = methods::fit_margin(MarginMethod::simplemkl, *bank, weighted, options, {});
+  EXPECT_EQ(fit.model.coefficients(5, 0), 0.0);
+  BinaryProblem copied = problem;  // sample 5 replaced by a second sample 7
+  for (Matrix& k : copied.kernels) {
+    for (Index j = 0; j < 40; ++j) k(5, j) = k(7, j);
+    for (Index i = 0; i < 40; ++i) k(i, 5) = k(i, 7);
+  }
+  copied.targets.codes[5] = problem.targets.codes[7];
+  const FitResult twice =
+      methods::fit_margin(MarginMethod::simplemkl, *bank_of(copied), copied.targets, options, {});
+  EXPECT_NEAR(fit.report.objective, twice.report.objective, 1e-7 * twice.report.objective);
+}
+
+TEST(Margin, GridChoosesAPriceAndReportsThePath) {
+  const BinaryProblem problem = test::binary_problem(60, 2, {0.7, 2.0}, 11);
+  MarginOptions options;
+  options.C_grid = "10^-2..10^2";
+  const FitResult fit =
+      methods::fit_margin(MarginMethod::uniform, *bank_of(problem), problem.targets, options, {});
+  ASSERT_EQ(fit.report.tables.size(), 1U);
+  ASSERT_EQ(fit.report.tables[0].rows.size(), 5U);
+  double lowest = 1.0;
+  double best = 0.0;
+  for (const Vector& row : fit.report.tables[0].rows) {
+    if (row[1] < lowest) {
+      lowest = row[1];
+      best = row[0];
+    }
+  }
+  EXPECT_EQ(std::stod(fit.report.options.at("C")), best);
+  // Every point of the path has an error, kernels, support vectors and a gap within the tolerance.
+  for (const Vector& row : fit.report.tables[0].rows) {
+    ASSERT_EQ(row.size(), fit.report.tables[0].columns.size());
+    EXPECT_GE(row[2], 1.0);
+    EXPECT_GE(row[3], 2.0);
+    EXPECT_LE(row[4], options.tolerance);
+  }
+  options.C_grid = "0..3";
+  EXPECT_THROW(
+      (void)methods::fit_margin(MarginMethod::uniform, *bank_of(problem), problem.targets, options, {}),
+      InvalidArgument);
+}
+
+// The point of a path that was reached by warm starts is the point that a fit from scratch reaches, for every
+// method and task.
+TEST(Margin, PathReachesWhatAFitFromScratchReaches) {
+  const BinaryProblem problem = test::binary_problem(60, 2, {0.7, 2.0}, 11);
+  const auto bank = bank_of(problem);
+  Targets numbers;
+  numbers.task = Task::regression;
+  numbers.values = test::normal_matrix(60, 1, 5);
+  for (const Targets& targets : {problem.targets, numbers}) {
+    for (MarginMethod method :
+         {MarginMethod::uniform, MarginMethod::single, MarginMethod::simplemkl, MarginMethod::lp_mkl}) {
+      MarginOptions options;
+      options.tolerance = 1e-6;
+      options.folds = 3;
+      options.probability = false;
+      options.C_grid = "10^-2..10^2";
+      const FitResult path = methods::fit_margin(method, *bank, targets, options, {});
+      options.C = std::stod(path.report.options.at("C"));
+      options.C_grid.clear();
+      const FitResult scratch = methods::fit_margin(method, *bank, targets, options, {});
+      SCOPED_TRACE(scratch.report.method);
+      EXPECT_EQ(path.report.status, Status::converged);
+      // Both are within the gap of the same optimum.
+      EXPECT_NEAR(path.report.objective, scratch.report.objective, 2e-6 * scratch.report.objective);
+    }
+  }
+}
+
+TEST(Margin, RowsComputedWithinAMemoryBudgetGiveTheSameAnswer) {
+  const BinaryProblem problem = test::binary_problem(120, 3, {0.5, 1.0, 2.0}, 12);
+  const auto bank = bank_of(problem);
+  for (WeightRule rule : {WeightRule::second_order, WeightRule::fixed}) {
+    MarginSettings settings;
+    settings.rule = rule;
+    settings.tolerance = 1e-6;
+    const Vector start = methods::uniform_weights(bank->kernels(), 1.0);
+    const MarginSolution whole = solve_margin_mkl(*bank, task_of(problem, 5.0), settings, start, {});
+    Context context;
+    context.memory_budget =
+        bank->bytes() + methods::margin_memory(120, bank->kernels(), false) + 20 * 120 * sizeof(double);
+    ASSERT_LT(context.memory_budget, bank->bytes() + methods::margin_memory(120, bank->kernels(), true));
+    const MarginSolution rows = solve_margin_mkl(*bank, task_of(problem, 5.0), settings, start, context);
+    EXPECT_EQ(rows.status, Status::converged);
+    EXPECT_NEAR(rows.primal, whole.primal, 2e-6 * whole.primal);
+  }
+}
+
+}  // namespace
+}  // namespace kloom
