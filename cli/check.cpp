@@ -13,6 +13,7 @@
 #include "interrupt.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/learner.h"
 #include "model_text.h"
 #include "text.h"
 #include "training_data.h"
@@ -52,7 +53,8 @@ int run(const CheckOptions& options) {
   const Targets targets = training_targets(model, data);
   BankRequest request;
   if (!options.bank.empty()) request.kind = parse_bank_kind(options.bank);
-  request.families = model.stochastic.has_value();
+  const Learner* learner = learner_of_model(model.method);
+  request.families = learner != nullptr && learner->wants_families;
   const auto bank = store_bank(model.recipe->training_bank_with(data), request, session.context());
   stop_if_interrupted();
   const Certificate certificate = certify(*bank, targets, model, session.context());

@@ -36,9 +36,11 @@ int run(BuildOptions& options) {
   require_writable(options.output, input_files(request));
   TrainingData training = read_training_data(request, options.kernels, session);
   session.console().note(describe(training.data));
-  fit_recipe(training, options.dataset, options.kernels, session);
-  if (options.kernels.bank.empty()) options.kernels.bank = "dense";
-  const auto bank = make_training_bank(training, options.kernels, memory_budget(session.context()), session);
+  TrainingKernels kernels(training.data, kernel_request(training.data, options.dataset, options.kernels),
+                          session.context());
+  BankRequest how;
+  how.kind = options.kernels.bank.empty() ? BankKind::dense : parse_bank_kind(options.kernels.bank);
+  const auto bank = kernels.stored(how, memory_budget(session.context()), session.context());
   save_bank(*bank, options.output, session.context());
   session.console().end_progress();
   session.console().result(fmt::format("{} of {} samples ({}, {}) written to {}\n",

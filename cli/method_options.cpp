@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kloom/error.h"
+#include "kloom/train.h"
 #include "text.h"
 
 namespace kloom::cli {
@@ -31,18 +32,6 @@ const Learner* default_learner() {
     if (learner.name == kDefaultMethod) return &learner;
   }
   return all_learners().empty() ? nullptr : &all_learners().front();
-}
-
-bool does(const Learner& learner, Task task) {
-  return std::find(learner.tasks.begin(), learner.tasks.end(), task) != learner.tasks.end();
-}
-
-std::vector<std::string> learners_for(Task task) {
-  std::vector<std::string> names;
-  for (const Learner& learner : all_learners()) {
-    if (does(learner, task)) names.push_back(learner.name);
-  }
-  return names;
 }
 
 bool on_by_default(const OptionInfo& option) {
@@ -112,26 +101,12 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
   }
 }
 
-const Learner& choose_learner(const MethodOptions& options, Task task) {
-  const std::vector<std::string> able = learners_for(task);
-  if (!options.method.empty()) {
-    const Learner& learner = find_learner(options.method);
-    if (does(learner, task)) return learner;
-    throw InvalidArgument(fmt::format(
-        "{} does not do {} tasks; {}", learner.name, to_string(task),
-        able.empty() ? "no method of this version does" : fmt::format("these do: {}", list_of(able, 30))));
-  }
-  if (able.empty()) {
-    throw InvalidArgument(fmt::format(
-        "the labels make this a {} task, which no method of this version does; --task sets another one",
-        to_string(task)));
-  }
-  const Learner* preferred = default_learner();
-  const Learner& learner = does(*preferred, task) ? *preferred : find_learner(able.front());
-  if (learner.name != options.table && !option_values(options, *preferred).empty()) {
-    throw InvalidArgument(
-        fmt::format("the given options are of {}, which does not do {} tasks; name one with --method: {}",
-                    options.table, to_string(task), list_of(able, 30)));
+const Learner& choose_method(const MethodOptions& options, Task task) {
+  const Learner& learner = choose_learner(options.method, task);
+  if (options.method.empty() && learner.name != options.table &&
+      !option_values(options, find_learner(options.table)).empty()) {
+    throw InvalidArgument(fmt::format("the given options are of {}, which does not do {} tasks; name one with --method",
+                                      options.table, to_string(task)));
   }
   return learner;
 }

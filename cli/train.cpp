@@ -10,10 +10,10 @@
 #include "evaluation.h"
 #include "exit_code.h"
 #include "interrupt.h"
-#include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 #include "kloom/page.h"
+#include "kloom/train.h"
 #include "method_options.h"
 #include "model_text.h"
 #include "output_file.h"
@@ -64,9 +64,7 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
 struct Training {
   TrainingData input;
   Targets targets;
-  const Learner* learner = nullptr;
-  std::unique_ptr<KernelBank> bank;
-  std::size_t memory = 0;  // estimate: bank and working memory
+  TrainRequest request;
 };
 
 std::string target_sentence(const Targets& targets, const Dataset& data) {
@@ -86,15 +84,6 @@ std::string target_sentence(const Targets& targets, const Dataset& data) {
   return text;
 }
 
-void choose_method(const TrainOptions& options, Training& training, Session& session) {
-  training.learner = &choose_learner(options.method, training.targets.task);
-  if (options.method.method.empty()) {
-    session.console().note(fmt::format("method: {} (no --method given; the default for {} tasks): {}",
-                                       training.learner->name, to_string(training.targets.task),
-                                       training.learner->summary));
-  }
-}
-
 void require_sample_maps(const TrainOptions& options, const Learner& learner) {
   if (options.sample_map.empty() || learner.sample_maps) return;
   std::vector<std::string> able;
@@ -103,38 +92,6 @@ void require_sample_maps(const TrainOptions& options, const Learner& learner) {
   }
   throw InvalidArgument(fmt::format("--sample-map: {} uses the same kernels for every sample; these do not: {}",
                                     learner.name, list_of(able, 10)));
-}
-
-Index outputs_of(const Targets& targets) {
-  if (targets.task == Task::binary) return 1;
-  return targets.classes.empty() ? std::max<Index>(1, targets.values.cols())
-                                 : static_cast<Index>(targets.classes.size());
-}
-
-// Says what the run will take and refuses it if that does not fit, before anything large is made.
-void make_bank(const TrainOptions& options, Training& training, Session& session) {
-  const Index n = training.input.data.samples;
-  const auto p = static_cast<Index>(training.input.recipe.terms.size());
-  const Learner& learner = *training.learner;
-  const Index outputs = outputs_of(training.targets);
-  const MemoryShare share = share_memory(learner, n, p, outputs, session.context());
-  if (share.slower) {
-    session.console().note(
-        fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a "
-                    "slower way that needs less",
-                    learner.name, format_bytes(learner.working_memory(n, p, outputs)),
-                    format_bytes(share.working + share.bank)));
-  }
-  const std::size_t dense =
-      static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * static_cast<std::size_t>(p) * sizeof(double);
-  session.console().note(
-      fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
-                  format_bytes(share.working), learner.name, format_bytes(dense), p,
-                  format_bytes(share.working + share.bank)));
-  KernelOptions kernels = options.kernels;
-  kernels.preferred = preferred_bank(learner, n, p, share.bank);
-  training.bank = make_training_bank(training.input, kernels, share.bank, session);
-  training.memory = share.working + training.bank->bytes();
 }
 
 // Samples without a label are used where the method can.
@@ -153,64 +110,39 @@ Training prepare(const TrainOptions& options, const DatasetRequest& request, Ses
   training.targets = make_targets(data.labels, labels_request(options, data));
   training.targets.weights = data.weights;
   session.console().note(target_sentence(training.targets, data));
-  choose_method(options, training, session);
-  require_sample_maps(options, *training.learner);
-  fit_recipe(training.input, options.dataset, options.kernels, session);
-  make_bank(options, training, session);
+  const Learner& learner = choose_method(options.method, training.targets.task);
+  require_sample_maps(options, learner);
+  training.request = kernel_request(data, options.dataset, options.kernels);
+  training.request.method = options.method.method;
+  training.request.options = option_values(options.method, learner);
+  training.request.evaluate = true;
   return training;
 }
 
-void describe_run(const TrainOptions& options, const Training& training, Session& session, Report& report) {
-  report.seconds.insert(report.seconds.begin(),
-                        {{"reading", training.input.read_seconds}, {"kernels", training.input.kernel_seconds}});
-  report.memory_bytes = training.memory;
-  report.task = to_string(training.targets.task);
-  report.seed = session.context().seed;
-  const MachineInfo machine = machine_info(false);
-  report.environment["kloom"] = version();
-  report.environment["processor"] = machine.processor;
-  report.environment["BLAS core"] = machine.blas_core;
-  if (report.threads == 0)
-    report.threads = options.common.threads > 0 ? options.common.threads : machine.threads;
-  for (const auto& warning : session.console().warnings()) report.warnings.push_back(warning);
-}
-
-// Everything about the finished model that can be checked or measured.
-void judge(const TrainOptions& options, const Training& training, FitResult& fit, Session& session) {
-  Report& report = fit.report;
-  report.certificate = certify(*training.bank, training.targets, fit.model, session.context());
-  PredictOptions plain;
-  Evaluation evaluation =
-      evaluate(predict(fit.model, *training.bank, plain, session.context()), training.targets);
-  evaluation.name = "training data";
-  report.evaluations.push_back(std::move(evaluation));
-  if (options.test.empty()) return;
+// How good the model is on the samples of another file.
+void evaluate_test(const TrainOptions& options, FitResult& fit, Session& session) {
   DatasetOptions test;
   test.path = options.test;
   test.id = options.dataset.id;
   const Dataset data = load_dataset(request_for_model(fit.model, test, true), session.context());
   auto result =
-      evaluate_labelled(fit.model, predict(fit.model, data, plain, session.context()), data, session.console());
+      evaluate_labelled(fit.model, predict(fit.model, data, {}, session.context()), data, session.console());
   if (!result)
     throw InvalidArgument(fmt::format("{}: no sample has a label that the model knows", options.test));
   result->name = options.test;
-  report.evaluations.push_back(std::move(*result));
+  fit.report.evaluations.push_back(std::move(*result));
 }
 
-// After Ctrl-C the user waits and the model is what counts. Returns false if it was judged in part or not at
-// all.
-bool judge_unless_interrupted(const TrainOptions& options, const Training& training, FitResult& fit,
-                              Session& session) {
+// After Ctrl-C the user waits and the model is what counts: nothing more is measured.
+void complete_report(const TrainOptions& options, const Training& training, FitResult& fit, Session& session) {
   try {
-    stop_if_interrupted();
-    judge(options, training, fit, session);
-    return true;
+    if (!options.test.empty() && !interrupted()) evaluate_test(options, fit, session);
   } catch (const Interrupted&) {
-    if (fit.report.certificate.verdict.empty()) {
-      fit.report.certificate.verdict = "not computed, because kloom was interrupted; 'kloom check' computes it";
-    }
-    return false;
+    session.console().note("interrupted before the test file was evaluated");
   }
+  fit.report.seconds.insert(fit.report.seconds.begin(), {"reading", training.input.read_seconds});
+  for (const auto& warning : session.console().warnings()) fit.report.warnings.push_back(warning);
+  fit.model.report_json = to_json(fit.report);
 }
 
 std::string train_json(const TrainOptions& options, const FitResult& fit, bool whole) {
@@ -254,17 +186,12 @@ int run(TrainOptions& options) {
   if (!options.sample_map.empty()) require_writable(options.sample_map, inputs);
 
   const Training training = prepare(options, request, session);
-  FitResult fit =
-      training.learner->fit(*training.bank, training.targets, option_values(options.method, *training.learner),
-                            session.stoppable_context());
+  FitResult fit = train(training.input.data, training.targets, training.request, session.stoppable_context());
   session.console().end_progress();
-  Model& model = fit.model;
-  model.target_name = training.input.data.target_name;
-  model.recipe = training.input.recipe;
-  describe_run(options, training, session, fit.report);
+  const Model& model = fit.model;
   const bool usable = fit.report.status != Status::numerical_trouble;
-  const bool whole = !usable || judge_unless_interrupted(options, training, fit, session);
-  model.report_json = to_json(fit.report);
+  if (usable) complete_report(options, training, fit, session);
+  const bool whole = !interrupted();
   if (!options.report.empty()) write_training_report(options, training, fit, session);
   if (!options.sample_map.empty() && usable) write_file(options.sample_map, sample_maps_csv(fit.report));
   if (!usable) {

@@ -10,21 +10,10 @@
 
 #include "interrupt.h"
 #include "kloom/kernels.h"
-#include "kloom/machine.h"
 #include "text.h"
 
 namespace kloom::cli {
 namespace {
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // Columns that string kernels look at, as far as the spec names them.
 std::vector<std::string> named_text_columns(const KernelSpec& spec) {
@@ -84,7 +73,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
 }
 
 TrainingData read_training_data(const DatasetRequest& request, const KernelOptions& kernels, Session& session) {
-  const Stopwatch watch;
+  const auto start = std::chrono::steady_clock::now();
   DatasetRequest with_text = request;
   if (!kernels.spec.empty()) {
     for (auto& name : named_text_columns(parse_kernel_spec(kernels.spec)))
@@ -92,7 +81,7 @@ TrainingData read_training_data(const DatasetRequest& request, const KernelOptio
   }
   TrainingData training;
   training.data = load_dataset(with_text, session.context());
-  training.read_seconds = watch.seconds();
+  training.read_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const std::string& note : training.data.notes) session.console().note(note);
   stop_if_interrupted();
   return training;
@@ -109,32 +98,13 @@ KernelChoice choose_kernels(const Dataset& data, const DatasetOptions& options, 
   return choice;
 }
 
-void fit_recipe(TrainingData& training, const DatasetOptions& options, const KernelOptions& kernels,
-                Session& session) {
-  const Stopwatch watch;
-  const KernelChoice choice = choose_kernels(training.data, options, kernels);
-  training.recipe = Recipe::fit(training.data, choice.spec, choice.recipe, session.context());
-  training.kernel_seconds += watch.seconds();
-  session.console().note(
-      fmt::format("{}: {}{}", counted(std::ssize(training.recipe.terms), "kernel"), to_string(choice.spec),
-                  choice.by_default ? " (no --kernels given; this suits the kind and size of the data)" : ""));
-  stop_if_interrupted();
-}
-
-std::unique_ptr<KernelBank> make_training_bank(TrainingData& training, const KernelOptions& kernels,
-                                               std::size_t budget, Session& session) {
-  const Stopwatch watch;
-  BankRequest request = kernels.preferred;
-  if (!kernels.bank.empty()) request.kind = parse_bank_kind(kernels.bank);
-  Context context = session.context();
-  context.memory_budget = budget;
-  BankPlan plan;
-  auto bank = store_bank(training.recipe.training_bank(), request, context, &plan);
-  training.kernel_seconds += watch.seconds();
-  session.console().note(fmt::format("bank: {}, {}{}{}", bank->kind(), format_bytes(bank->bytes()),
-                                     plan.why.empty() ? "" : "; ", plan.why));
-  stop_if_interrupted();
-  return bank;
+TrainRequest kernel_request(const Dataset& data, const DatasetOptions& options, const KernelOptions& kernels) {
+  const KernelChoice choice = choose_kernels(data, options, kernels);
+  TrainRequest request;
+  if (!choice.by_default) request.kernels = choice.spec;
+  request.recipe = choice.recipe;
+  if (!kernels.bank.empty()) request.bank = parse_bank_kind(kernels.bank);
+  return request;
 }
 
 std::string describe(const Dataset& data) {

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One row per method.
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/spelling.h"
+#include "certify/bemkl.h"
+#include "certify/blend.h"
+#include "certify/gated.h"
+#include "certify/margin.h"
+#include "certify/mcmkl.h"
+#include "certify/stochastic.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
+#include "methods/auto/auto.h"
 #include "methods/bemkl/bemkl.h"
 #include "methods/lmkl/lmkl.h"
 #include "methods/margin/margin.h"
@@ -18,20 +27,47 @@
 
 namespace kloom {
 
-std::span<const Learner> all_learners() {
-  static const std::vector<Learner> all = {
-      methods::bemkl_learner(),
-      methods::margin_learner(methods::MarginMethod::lp_mkl),
-      methods::margin_learner(methods::MarginMethod::simplemkl),
-      methods::mcmkl_learner(),
-      methods::samkl_learner(),
-      methods::lmkl_learner(),
-      methods::margin_learner(methods::MarginMethod::uniform),
-      methods::margin_learner(methods::MarginMethod::single),
-      methods::mklda_learner(),
-      methods::ufo_learner(),
-  };
+namespace {
+
+using Referee = decltype(Learner::certify);
+
+// The one place where a method meets its referee: neither knows the other.
+Learner judged_by(Learner learner, Referee referee) {
+  learner.certify = std::move(referee);
+  return learner;
+}
+
+std::vector<Learner> reserved(std::size_t capacity, std::vector<Learner> entries) {
+  entries.reserve(capacity);
+  return entries;
+}
+
+std::vector<Learner>& registry() {
+  using namespace certify_detail;
+  using methods::margin_learner;
+  using methods::MarginMethod;
+  // Entries are referred to for as long as the process lives, so the vector must never move them.
+  constexpr std::size_t kMost = 256;
+  static std::vector<Learner> all = reserved(kMost, {
+      judged_by(methods::auto_learner(), certify_blend),
+      judged_by(methods::bemkl_learner(), certify_bemkl),
+      judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
+      judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
+      judged_by(methods::mcmkl_learner(), certify_mcmkl),
+      judged_by(methods::samkl_learner(), certify_gated),
+      judged_by(methods::lmkl_learner(), certify_gated),
+      judged_by(margin_learner(MarginMethod::uniform), certify_margin),
+      judged_by(margin_learner(MarginMethod::single), certify_margin),
+      judged_by(methods::mklda_learner(), certify_stochastic),
+      judged_by(methods::ufo_learner(), certify_stochastic),
+  });
   return all;
+}
+
+}  // namespace
+
+std::span<const Learner> all_learners() {
+  return registry();
 }
 
 MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, const Context& context) {
@@ -71,6 +107,20 @@ const Learner& find_learner(std::string_view name) {
   }
   throw InvalidArgument("there is no method '" + std::string(name) + "'" + did_you_mean(name, names) +
                         "; the methods are " + list);
+}
+
+const Learner* learner_of_model(std::string_view method) {
+  for (const Learner& learner : all_learners()) {
+    if (learner.name == method || std::ranges::find(learner.also, method) != learner.also.end()) return &learner;
+  }
+  return nullptr;
+}
+
+void register_learner(Learner learner) {
+  if (learner_of_model(learner.name) != nullptr)
+    throw InvalidArgument("there is a method '" + learner.name + "' already; give the new one another name");
+  if (registry().size() == registry().capacity()) throw InvalidArgument("too many methods were registered");
+  registry().push_back(std::move(learner));
 }
 
 }  // namespace kloom

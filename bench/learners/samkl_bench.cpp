@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "kloom/learner.h"
+#include "kloom/parts.h"
 #include "kloom/machine.h"
 #include "kloom/recipe.h"
 #include "support/per_sample.h"
@@ -121,7 +122,7 @@ void prediction() {
   FitResult samkl = find_learner("samkl").fit(
       *train, problem.targets, {{"C", "0.01"}, {"m0", "2"}, {"updates", "one"}, {"probability", "false"}},
       context);
-  Matrix& patterns = samkl.model.gate->outputs[0].patterns;
+  Matrix& patterns = edit_part<GatedPart>(samkl.model).gates.outputs[0].patterns;
   const Index found = patterns.rows();
   Matrix hundred(100, patterns.cols(), 1.0);
   for (Index k = 0; k < 100; ++k) {

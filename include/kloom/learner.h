@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/model.h"
+#include "kloom/part_file.h"
 #include "kloom/report.h"
 #include "kloom/targets.h"
 
@@ -39,6 +41,7 @@ using OptionValues = std::map<std::string, std::string>;
 struct FitResult {
   Model model;
   Report report;
+  std::shared_ptr<const KernelBank> bank;  // the kernels as they were stored, where `train` made them
 };
 
 struct Learner {
@@ -49,11 +52,20 @@ struct Learner {
   bool semi_supervised = false;  // samples without a label are used, not refused
   std::vector<OptionInfo> options;
   // Throws InvalidArgument for options and targets that break a rule; numerical outcomes are in the report.
+  // Written with `complete_fit`.
   std::function<FitResult(const KernelBank&, const Targets&, const OptionValues&, const Context&)> fit;
+  // The method's part from a model file; the model has all but its part and its recipe.
+  std::function<std::shared_ptr<const ModelPart>(PartReader&, const Model&)> load;
+  // The referee's finding, by code that shares nothing with `fit`.
+  std::function<Certificate(const KernelBank&, const Targets&, const Model&, const Context&)> certify;
+  // Names of models that this entry loads and certifies besides its own: those of `kloom stream`.
+  std::vector<std::string> also;
   // Bytes of working memory that a fit needs besides the bank, for n samples, p kernels and m outputs.
   std::function<std::size_t(Index n, Index p, Index m)> working_memory;
   // The same for the slower way that the method takes by itself where that does not fit; empty: there is none.
   std::function<std::size_t(Index n, Index p, Index m)> least_memory;
+  // Floating-point operations between two synchronisations of threads: small fits stay on one. Empty: n² p.
+  std::function<double(double n, double p)> operations;
   // Reads combinations of kernels by entries, so that families of kernels of one distance need not be stored.
   bool wants_families = false;
   // Kernels depend on the sample: the report has maps of samples × kernels.
@@ -61,6 +73,13 @@ struct Learner {
   // Combines kernels again and again, so that stored entries are worth their memory.
   bool wants_entries = false;
 };
+
+// What is around every fit. Checks samples, task, labels and weights against what `learner` does; calls `learn`, which
+// fills weights, coefficients, bias and part of the model and its own findings of the report; adds the rest of both.
+// `options`: the effective ones; those that `learn` put into the report, because it chose them, take precedence.
+[[nodiscard]] FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Targets& targets,
+                                     const OptionValues& options, const Context& context,
+                                     const std::function<void(FitResult&)>& learn);
 
 // What a fit on n samples, p kernels and m outputs leaves of the memory budget for its bank. Throws
 // ResourceError with one sentence if the fit itself does not fit.
@@ -78,5 +97,10 @@ struct MemoryShare {
 [[nodiscard]] std::span<const Learner> all_learners();
 // Throws InvalidArgument listing the names, with the nearest one suggested.
 [[nodiscard]] const Learner& find_learner(std::string_view name);
+// The entry behind a model's method; null if there is none.
+[[nodiscard]] const Learner* learner_of_model(std::string_view method);
+// One more method for this process, from outside of kloom. Throws InvalidArgument if the name is taken. Not to be called
+// while other threads use the registry.
+void register_learner(Learner learner);
 
 }  // namespace kloom

@@ -6,18 +6,19 @@
 //
 //     score_c(x) = Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c,
 //
-// so a Model is kernel weights w, coefficients A and biases b, plus what only some methods have (a posterior,
-// kernels on classes, gates), plus the recipe that makes kernel rows of new samples.
+// so a Model is kernel weights w, coefficients A and biases b, plus the part of its method (a posterior, kernels
+// on classes, gates), plus the recipe that makes kernel rows of new samples.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kloom/bank.h"
 #include "kloom/context.h"
-#include "kloom/features.h"
+#include "kloom/dataset.h"
 #include "kloom/matrix.h"
 #include "kloom/recipe.h"
 #include "kloom/targets.h"
@@ -32,113 +33,45 @@ struct KernelWeights {
   Matrix deviation;  // posterior standard deviation where the method has one, else empty
 };
 
-// BEMKL's variational factors, as far as they determine the rest (docs/methods/bemkl.md).
-struct BemklPosterior {
-  enum class Likelihood { probit, multinomial, gaussian };
-  // One joint fit of M outputs that share kernel weights.
-  struct Group {
-    Matrix lambda;                     // E[λ], N × M
-    Vector omega;                      // E[ω], P
-    Vector gamma;                      // E[γ], M
-    Vector upsilon;                    // E[υ], M: precision of the kernels' outputs
-    Vector epsilon;                    // E[ε], M: precision of f
-    Matrix be_covariance;              // Σ_(b,e), (M+P) × (M+P), biases first
-    std::vector<Matrix> a_covariance;  // Σ_a of each output, N × N; empty if left out (--no-variance)
-    Matrix f_location;                 // μ of the last q(f) update, N × M; empty in regression
-    Vector e_location, e_precision;    // non-negative weights: the normals that were cut off at 0; else empty
-  };
-  Likelihood likelihood = Likelihood::probit;
-  double sigma_g = 1.0;
-  double margin = 1.0;
-  double alpha_lambda = 1.0, beta_lambda = 1.0;  // gamma priors: shape, scale
-  double alpha_gamma = 1.0, beta_gamma = 1.0;
-  double alpha_omega = 1.0, beta_omega = 1.0;
-  double alpha_upsilon = 1.0, beta_upsilon = 1.0;
-  double alpha_epsilon = 1.0, beta_epsilon = 1.0;
-  double temperature = 1.0;   // probabilities are p^(1/temperature), deviations of numbers are times this
-  bool literal = false;       // probabilities by the published formula
-  Vector sample_weights;      // empty: all 1
-  Vector target_centre;       // regression: target c was learned as (y − centre_c)/scale_c, and the model's
-  Vector target_scale;        // coefficients and biases are those times scale_c (plus centre_c); else empty
-  std::vector<Group> groups;  // one; one-versus-all: one per class
+// One of several solutions whose scores add up: kernel weights (1 × P, or outputs × P) and coefficients (N × outputs).
+struct WeightedTerm {
+  Matrix weights;
+  Matrix coefficients;
 };
 
-// What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.
-struct MarginPart {
-  bool regression = false;
-  double norm = 1.0;           // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
-  double epsilon = 0.0;        // regression: half width of the tube, in units of target_scale
-  double target_centre = 0.0;  // regression: the target was learned as (y − centre)/scale
-  double target_scale = 1.0;
-  Matrix box;    // N × outputs: upper bound C_i of each dual variable
-  Matrix pairs;  // one-versus-one: outputs × 2, codes of the positive and the negative class
-  Matrix platt;  // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
-};
+struct Model;
+struct Needs;
+struct Predictions;
+struct PredictOptions;
+class PartWriter;
 
-// What multiclass MKL adds: enough for the referee to recompute primal and dual, and the kernels on classes.
-struct McmklPart {
-  enum class Loss { hinge, squared_hinge, logistic };
-  Loss loss = Loss::hinge;
-  bool bias = true;
-  Vector box;            // N: price C_i of each sample
-  Matrix dual;           // N × classes: the dual point that proves the objective
-  Matrix class_kernels;  // kernels L_j on classes, M × M each, side by side; empty: the identity alone
-  Matrix class_weights;  // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
-};
+// What a method adds to weights, coefficients and biases, and what it does with them. A model holds one part, its
+// method's own; nobody else switches over methods. The parts of kloom's methods are in parts.h.
+class ModelPart {
+ public:
+  ModelPart() = default;
+  ModelPart(const ModelPart&) = default;
+  ModelPart& operator=(const ModelPart&) = default;
+  virtual ~ModelPart() = default;
 
-// What methods add whose kernels depend on the sample: K_p(x, x') becomes g_p(x) K_p(x, x') g_p(x'), with gates
-// g of its own for every output.
-struct GatePart {
-  enum class Kind { switches, softmax, sigmoid };
-  struct Output {
-    Matrix samples;     // N × P: gates of the training samples; switches: 0 or 1
-    Matrix patterns;    // switches: the distinct rows of training samples that count, H × P
-    Vector margins;     // switches: τ_i, the margin asked of sample i
-    Matrix parameters;  // functions: P × (R + 1), for each kernel the slopes and the offset
-  };
-  Kind kind = Kind::switches;
-  std::vector<Output> outputs;
-  Vector start;          // switches: h⁰, P
-  double changes = 0.0;  // switches: m₀
-  // Functions see z(x) = projectionᵀ k(x) + offset, k(x) = Σ_p space_p [k_p(x, x_n)]_n.
-  Vector space;       // P
-  Matrix projection;  // N × R
-  Vector offset;      // R
-};
-
-// What stochastic methods add: the problem whose minimum they look for, and where an average of several
-// solutions predicts, those solutions.
-struct StochasticPart {
-  // One solution: kernel weights (1 × P, or outputs × P) and coefficients (N × outputs).
-  struct Term {
-    Matrix weights;
-    Matrix coefficients;
-  };
-  // Where not empty, the score is the sum of these (plus bias); the model's own weights and coefficients are
-  // then the mean weights and the sum of the coefficients, for people to look at.
-  std::vector<Term> terms;
-  Matrix penalties;     // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
-  double lambda = 0.0;  // UFO-MKL
-  double alpha = 0.0;
-  double norm = 0.0;  // its p
-};
-
-// What a learner from a stream needs to go on (stream.h); the rest of the model predicts without it.
-struct StreamPart {
-  Vector numbers;         // options, counters, strengths and the state of the random draws
-  Matrix counts;          // support vectors × classes
-  Matrix births;          // support vectors × 1: samples learned when each came
-  Matrix squares;         // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
-  Matrix inverse_lambda;  // M × P
-  Matrix segments;        // first support vector and number of classes of each segment
-  Matrix weights;         // of each segment and class, stacked: P kernel weights and their scale
-  Matrix theta;           // with finite features: sums of the features of violating samples, (P·R) × classes
-};
-
-// Finite features in the place of training samples: the scores are weightsᵀφ(x) plus bias.
-struct FeaturePart {
-  FeatureMap map;
-  Matrix weights;  // (P·R) × outputs
+  // Scores, and as far as asked and available probabilities, deviations, classes and contributions, of the rows of
+  // `bank`. The bank has at least one row and the shape that the model needs.
+  [[nodiscard]] virtual Predictions predict(const Model& model, const KernelBank& bank,
+                                            const PredictOptions& options) const = 0;
+  // Kernels and samples that prediction reads. The default is what has a weight and what has a coefficient.
+  [[nodiscard]] virtual Needs needs(const Model& model) const;
+  // The part of the model that keeps only these kernels and samples and predicts the same; null: this part itself.
+  [[nodiscard]] virtual std::shared_ptr<const ModelPart> restricted(const Needs& needs) const;
+  // Models that look at raw samples themselves, without a bank, override both.
+  [[nodiscard]] virtual bool reads_samples() const { return false; }
+  [[nodiscard]] virtual Predictions predict_samples(const Model& model, const Dataset& samples,
+                                                    const PredictOptions& options, const Context& context) const;
+  // Writes all that `Learner::load` reads back.
+  virtual void save(PartWriter& file) const = 0;
+  // The first rule that this part breaks beside the rest of the model, as the end of a sentence; empty: none.
+  [[nodiscard]] virtual std::string trouble(const Model& model) const;
+  // Scores for so many classes; pairwise methods have more scores than classes.
+  [[nodiscard]] virtual Index scores_for(Index classes) const { return classes; }
 };
 
 struct Model {
@@ -152,15 +85,28 @@ struct Model {
   KernelWeights weights;
   Matrix coefficients;  // N × M
   Vector bias;          // M
-  std::optional<BemklPosterior> bemkl;
-  std::optional<MarginPart> margin;
-  std::optional<McmklPart> mcmkl;
-  std::optional<GatePart> gate;
-  std::optional<StochasticPart> stochastic;
-  std::optional<StreamPart> stream;
-  std::optional<FeaturePart> features;
+  std::shared_ptr<const ModelPart> part;  // of the method; copies of a model share it
   std::optional<Recipe> recipe;  // absent: the caller supplies banks
 };
+
+// The part as the type that the caller knows it to be; null if it is another one.
+template <typename Part>
+[[nodiscard]] const Part* find_part(const Model& model) {
+  return dynamic_cast<const Part*>(model.part.get());
+}
+// The same; throws std::bad_cast.
+template <typename Part>
+[[nodiscard]] const Part& part_of(const Model& model) {
+  return dynamic_cast<const Part&>(*model.part);
+}
+// A copy of the part that belongs to this model alone, to be changed.
+template <typename Part>
+[[nodiscard]] Part& edit_part(Model& model) {
+  auto own = std::make_shared<Part>(part_of<Part>(model));
+  Part& part = *own;
+  model.part = std::move(own);
+  return part;
+}
 
 // What prediction has to look at: kernels with a weight and training samples with a coefficient. A posterior
 // needs all of both; centred and precomputed kernels need all samples.

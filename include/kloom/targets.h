@@ -33,6 +33,9 @@ struct Targets {
   [[nodiscard]] Vector signs() const;
 };
 
+// Scores that a model of these targets has: one for two classes or one number, else one per class, label or number.
+[[nodiscard]] Index outputs_of(const Targets& targets);
+
 struct TargetsRequest {
   enum class Kind { automatic, classes, regression };
   // automatic: regression if every label is a number, there are more than two distinct ones, and they are not

@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "kloom/certify.h"
+#include "kloom/train.h"
 
 namespace kloom::python {
 namespace {
@@ -36,47 +37,27 @@ py::dict describe(const Learner& learner) {
   return result;
 }
 
-Index outputs_of(const Targets& targets) {
-  if (targets.task == Task::binary) return 1;
-  return std::max<Index>(std::ssize(targets.classes), std::max<Index>(1, targets.values.cols()));
-}
-
-// Kernels of the recipe, stored in what the method leaves of the memory.
-std::unique_ptr<KernelBank> store(const Learner& learner, const Recipe& recipe, const Targets& targets,
-                                  const std::string& kind, const Context& context) {
-  const std::shared_ptr<const KernelBank> computed = recipe.training_bank();
-  Context with_less = context;
-  with_less.memory_budget =
-      share_memory(learner, computed->rows(), computed->kernels(), outputs_of(targets), context).bank;
-  BankRequest request = preferred_bank(learner, computed->rows(), computed->kernels(), with_less.memory_budget);
-  if (parse_bank_kind(kind) != BankKind::automatic) request.kind = parse_bank_kind(kind);
-  return store_bank(computed, request, with_less);
-}
-
-Model fit(const Learner& learner, const KernelBank& bank, const Targets& targets, const OptionValues& options,
-          const Context& context) {
-  FitResult result = learner.fit(bank, targets, options, context);
-  result.model.report_json = to_json(result.report);
-  return std::move(result.model);
+TrainRequest request_for(const std::string& method, const OptionValues& options) {
+  TrainRequest request;
+  request.method = method;
+  request.options = options;
+  return request;
 }
 
 Model fit_recipe(const std::string& method, const Recipe& recipe, const Targets& targets,
                  const OptionValues& options, const std::string& kind, const Settings& settings) {
   return run(settings, [&](const Context& context) {
-    const Learner& learner = find_learner(method);
-    const auto bank = store(learner, recipe, targets, kind, context);
-    Model model = fit(learner, *bank, targets, options, context);
-    model.recipe = recipe;
-    return model;
+    TrainRequest request = request_for(method, options);
+    request.bank = parse_bank_kind(kind);
+    TrainingKernels kernels(recipe);
+    return train(kernels, targets, request, context).model;
   });
 }
 
 Model fit_bank(const std::string& method, const KernelBank& bank, const Targets& targets,
                const OptionValues& options, const Settings& settings) {
   return run(settings, [&](const Context& context) {
-    Model model = fit(find_learner(method), bank, targets, options, context);
-    model.recipe = Recipe::for_kernels(bank.names(), bank.cols());
-    return model;
+    return train(bank, targets, request_for(method, options), context).model;
   });
 }
 

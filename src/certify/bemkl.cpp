@@ -93,12 +93,13 @@ struct Fit {
   std::vector<Rebuilt> outputs;
 
   [[nodiscard]] Index count() const { return targets.cols(); }
-  [[nodiscard]] Likelihood likelihood() const { return model.bemkl->likelihood; }
+  [[nodiscard]] const BemklPosterior& posterior() const { return part_of<BemklPosterior>(model); }
+  [[nodiscard]] Likelihood likelihood() const { return posterior().likelihood; }
   [[nodiscard]] double scale(Index c) const {
-    return model.bemkl->target_scale.empty() ? 1.0 : model.bemkl->target_scale[at(first + c)];
+    return posterior().target_scale.empty() ? 1.0 : posterior().target_scale[at(first + c)];
   }
   [[nodiscard]] double centre(Index c) const {
-    return model.bemkl->target_centre.empty() ? 0.0 : model.bemkl->target_centre[at(first + c)];
+    return posterior().target_centre.empty() ? 0.0 : posterior().target_centre[at(first + c)];
   }
   [[nodiscard]] double bias(Index c) const { return (model.bias[at(first + c)] - centre(c)) / scale(c); }
   [[nodiscard]] double mean_be(Index k) const {
@@ -186,7 +187,7 @@ void rebuild_f(Fit& fit) {
       if (fit.targets(i, c) > 0.0) label = c;
       if (fit.likelihood() == Likelihood::probit)
         mean[at(c)] =
-            probit_mean(fit.targets(i, c), mean[at(c)], fit.model.bemkl->margin, weight, fit.f_log_mass);
+            probit_mean(fit.targets(i, c), mean[at(c)], fit.posterior().margin, weight, fit.f_log_mass);
     }
     if (fit.likelihood() == Likelihood::multinomial && label >= 0) {
       const Vector location = mean;
@@ -290,7 +291,7 @@ double precision_terms(double alpha, double beta, double mean, double second) {
 }
 
 double prior_terms(const Fit& fit) {
-  const BemklPosterior& q = *fit.model.bemkl;
+  const BemklPosterior& q = fit.posterior();
   double sum = 0.0;
   for (Index c = 0; c < fit.count(); ++c) {
     const Rebuilt& r = fit.outputs[at(c)];
@@ -335,7 +336,7 @@ double weight_entropy(const Fit& fit) {
 // k_m,i; the last, summed with the weights, is tr(SΣ_a).
 double intermediate_terms(const Fit& fit, Index c) {
   const Rebuilt& r = fit.outputs[at(c)];
-  const BemklPosterior& q = *fit.model.bemkl;
+  const BemklPosterior& q = fit.posterior();
   const auto p = static_cast<double>(r.g.cols());
   const double upsilon = fit.group.upsilon[at(c)];
   double total = 0.0;
@@ -375,10 +376,10 @@ double output_terms(const Fit& fit, Index c) {
   double total = 0.0;
   for (double weight : fit.weight) total += weight;
   const double epsilon = fit.group.epsilon[at(c)];
-  const double shape = fit.model.bemkl->alpha_epsilon + 0.5 * total;
+  const double shape = fit.posterior().alpha_epsilon + 0.5 * total;
   const double log_epsilon = gaussian ? boost::math::digamma(shape) + std::log(epsilon / shape) : 0.0;
   double sum = gaussian
-                   ? gamma_terms(fit.model.bemkl->alpha_epsilon, fit.model.bemkl->beta_epsilon, shape, epsilon)
+                   ? gamma_terms(fit.posterior().alpha_epsilon, fit.posterior().beta_epsilon, shape, epsilon)
                    : 0.0;
   for (Index i = 0; i < r.g.rows(); ++i) {
     const double weight = fit.weight[at(i)];
@@ -416,7 +417,7 @@ Vector target_column(const Targets& targets, const Model& model, Index column) {
     if (targets.task == Task::multilabel) {
       result.push_back(std::isnan(value) ? 0.0 : value > 0.5 ? 1.0 : -1.0);
     } else {
-      const BemklPosterior& q = *model.bemkl;
+      const BemklPosterior& q = part_of<BemklPosterior>(model);
       result.push_back((value - q.target_centre[at(column)]) / q.target_scale[at(column)]);
     }
   }
@@ -425,8 +426,9 @@ Vector target_column(const Targets& targets, const Model& model, Index column) {
 
 }  // namespace
 
-Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model) {
-  const BemklPosterior& posterior = *model.bemkl;
+Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model,
+                          const Context& /*context*/) {
+  const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   double bound = 0.0;
   double residual = 0.0;
   Index first = 0;

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "kloom/certify.h"
+#include "kloom/parts.h"
 
 namespace kloom::certify_detail {
 
-[[nodiscard]] Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model);
+[[nodiscard]] Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model,
+                                          const Context& context);
 
 }  // namespace kloom::certify_detail

@@ -6,13 +6,8 @@
 #include <cmath>
 
 #include "algebra/threads.h"
-#include "certify/bemkl.h"
-#include "certify/gated.h"
-#include "certify/margin.h"
-#include "certify/mcmkl.h"
-#include "certify/stochastic.h"
 #include "kloom/error.h"
-#include "kloom/machine.h"
+#include "kloom/learner.h"
 #include "kloom/recipe.h"
 
 namespace kloom {
@@ -65,14 +60,10 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
   if (targets.classes != model.classes) {
     throw InvalidArgument("the classes of the data are not those that the model was trained on");
   }
+  const Learner* learner = learner_of_model(model.method);
+  if (learner == nullptr || !learner->certify) throw InternalError("no referee knows method " + model.method);
   const algebra::ThreadScope threads(context);
-  if (model.gate) return certify_detail::certify_gated(bank, targets, model);
-  if (model.margin) return certify_detail::certify_margin(bank, targets, model);
-  if (model.mcmkl) return certify_detail::certify_mcmkl(bank, targets, model);
-  if (model.stochastic)
-    return certify_detail::certify_stochastic(bank, targets, model, memory_budget(context) / 4);
-  if (model.bemkl) return certify_detail::certify_bemkl(bank, targets, model);
-  throw InternalError("no referee knows method " + model.method);
+  return learner->certify(bank, targets, model, context);
 }
 
 }  // namespace kloom

@@ -14,14 +14,59 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "algebra/blas.h"
 #include "certify/margin.h"
-#include "methods/gated/scores.h"
 
 namespace kloom::certify_detail {
 namespace {
+
+// θ_p Σ_n c_n g_np K_p(x_i, x_n): what kernel p adds to the score of sample i before its own gate.
+Matrix gated_outputs(const KernelBank& bank, const Vector& theta, std::span<const double> coefficients,
+                     const Matrix& gates) {
+  Matrix own(bank.cols(), bank.kernels());
+  for (Index p = 0; p < own.cols(); ++p) {
+    for (Index n = 0; n < own.rows(); ++n) own(n, p) = theta[at(p)] * coefficients[at(n)] * gates(n, p);
+  }
+  return bank.apply_each(own.view());
+}
+
+// z(x) = projectionᵀ k(x) + offset of every sample.
+Matrix gate_inputs(const Gates& gates, const KernelBank& bank) {
+  const Matrix kernel = bank.combine(gates.space);
+  Matrix inputs(bank.rows(), gates.projection.cols());
+  for (Index r = 0; r < inputs.cols(); ++r) {
+    for (Index i = 0; i < inputs.rows(); ++i)
+      inputs(i, r) = gates.offset[at(r)] + algebra::dot(kernel.column(i), gates.projection.column(r));
+  }
+  return inputs;
+}
+
+// Softmax or sigmoid of a linear function of the inputs, scaled so that equal gates make the mean of the kernels.
+Matrix gate_values(Gates::Kind kind, const Matrix& parameters, const Matrix& inputs) {
+  const Index kernels = parameters.rows();
+  const auto count = static_cast<double>(kernels);
+  Matrix gates(inputs.rows(), kernels);
+  for (Index i = 0; i < inputs.rows(); ++i) {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (Index p = 0; p < kernels; ++p) {
+      gates(i, p) = parameters(p, inputs.cols());
+      for (Index r = 0; r < inputs.cols(); ++r) gates(i, p) += parameters(p, r) * inputs(i, r);
+      largest = std::max(largest, gates(i, p));
+    }
+    double sum = 0.0;
+    for (Index p = 0; p < kernels; ++p) sum += std::exp(gates(i, p) - largest);
+    for (Index p = 0; p < kernels; ++p) {
+      gates(i, p) = kind == Gates::Kind::sigmoid
+                        ? 2.0 / std::sqrt(count) / (1.0 + std::exp(-gates(i, p)))
+                        : std::sqrt(count) * std::exp(gates(i, p) - largest) / sum;
+    }
+  }
+  return gates;
+}
 
 struct Sample {
   Vector gains;  // y_i g_ip
@@ -63,11 +108,13 @@ struct Switching {
 
 void examine_output(const KernelBank& bank, const Targets& targets, const Model& model, Index c,
                     Switching& found) {
-  const GatePart::Output& own = model.gate->outputs[at(c)];
+  const auto& part = part_of<GatedPart>(model);
+  const Gates& gates = part.gates;
+  const Gates::Output& own = gates.outputs[at(c)];
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
   Vector theta;
   for (Index p = 0; p < bank.kernels(); ++p) theta.push_back(model.weights.values(row, p));
-  const Matrix g = models::gated_outputs(bank, theta, model.coefficients.column(c), own.samples);
+  const Matrix g = gated_outputs(bank, theta, model.coefficients.column(c), own.samples);
   Vector norms;
   double total = 0.0;
   for (Index p = 0; p < bank.kernels(); ++p) {
@@ -80,7 +127,7 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
   }
   const int positive = model.task == Task::binary ? 1 : static_cast<int>(c);
   for (Index i = 0; i < bank.rows(); ++i) {
-    if (model.margin->box(i, c) == 0.0) continue;
+    if (part.box(i, c) == 0.0) continue;
     const double y = targets.codes[at(i)] == positive ? 1.0 : -1.0;
     const double tau = own.margins[at(i)];
     Sample sample;
@@ -92,15 +139,15 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
       sample.switches.push_back(own.samples(i, p));
       f += own.samples(i, p) * g(i, p);
       kept += own.samples(i, p) * norms[at(p)];
-      changed += own.samples(i, p) == model.gate->start[at(p)] ? 0.0 : 1.0;
+      changed += own.samples(i, p) == gates.start[at(p)] ? 0.0 : 1.0;
     }
     const double bias = model.bias[at(c)];
     sample.needed = std::min(tau, y * (f + bias)) - y * bias - 1e-6 * std::max(1.0, tau);
     const auto now = static_cast<Index>(std::ranges::count(sample.switches, 1.0));
     found.improvable +=
-        fewest(sample, model.gate->start, static_cast<Index>(model.gate->changes)) < now ? 1.0 : 0.0;
+        fewest(sample, gates.start, static_cast<Index>(gates.changes)) < now ? 1.0 : 0.0;
     found.least_margin = std::min(found.least_margin, tau);
-    found.too_far += changed > model.gate->changes ? 1.0 : 0.0;
+    found.too_far += changed > gates.changes ? 1.0 : 0.0;
     if (total > 0.0) found.margin_error = std::max(found.margin_error, std::abs(kept / total - tau));
   }
 }
@@ -120,12 +167,13 @@ void add_switches(const KernelBank& bank, const Targets& targets, const Model& m
 
 // Largest difference between the gates kept in the model and those that its functions give.
 double gate_error(const KernelBank& bank, const Model& model) {
-  const Matrix inputs = models::gate_inputs(*model.gate, bank);
+  const Gates& gates = part_of<GatedPart>(model).gates;
+  const Matrix inputs = gate_inputs(gates, bank);
   double worst = 0.0;
-  for (const auto& output : model.gate->outputs) {
-    const Matrix gates = models::gate_values(model.gate->kind, output.parameters, inputs);
-    for (std::size_t k = 0; k < gates.values().size(); ++k) {
-      worst = std::max(worst, std::abs(gates.values()[k] - output.samples.values()[k]));
+  for (const auto& output : gates.outputs) {
+    const Matrix values = gate_values(gates.kind, output.parameters, inputs);
+    for (std::size_t k = 0; k < values.values().size(); ++k) {
+      worst = std::max(worst, std::abs(values.values()[k] - output.samples.values()[k]));
     }
   }
   return worst;
@@ -133,11 +181,12 @@ double gate_error(const KernelBank& bank, const Model& model) {
 
 }  // namespace
 
-Certificate certify_gated(const KernelBank& bank, const Targets& targets, const Model& model) {
+Certificate certify_gated(const KernelBank& bank, const Targets& targets, const Model& model,
+                          const Context& /*context*/) {
   const MarginFinding margin = examine_margin(bank, targets, model);
   Certificate certificate;
   certificate.items = items_of(margin);
-  const bool switches = model.gate->kind == GatePart::Kind::switches;
+  const bool switches = part_of<GatedPart>(model).gates.kind == Gates::Kind::switches;
   if (switches) {
     add_switches(bank, targets, model, certificate);
   } else {

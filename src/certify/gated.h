@@ -6,9 +6,11 @@
 #pragma once
 
 #include "kloom/certify.h"
+#include "kloom/parts.h"
 
 namespace kloom::certify_detail {
 
-[[nodiscard]] Certificate certify_gated(const KernelBank& bank, const Targets& targets, const Model& model);
+[[nodiscard]] Certificate certify_gated(const KernelBank& bank, const Targets& targets, const Model& model,
+                                          const Context& context);
 
 }  // namespace kloom::certify_detail

@@ -40,15 +40,16 @@ struct Problem {
 };
 
 Problem problem_of(const Targets& targets, const Model& model, Index output) {
-  const MarginPart& part = *model.margin;
+  const auto& part = part_of<MarginPart>(model);
+  const auto* gated = find_part<GatedPart>(model);
   Problem p;
   p.norm = part.norm;
   p.epsilon = part.epsilon;
   p.regression = part.regression;
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? output : 0;
   for (Index m = 0; m < model.weights.values.cols(); ++m) p.theta.push_back(model.weights.values(row, m));
-  if (model.gate) p.gates = model.gate->outputs[at(output)].samples;
-  const bool margins = model.gate && model.gate->kind == GatePart::Kind::switches;
+  if (gated != nullptr) p.gates = gated->gates.outputs[at(output)].samples;
+  const bool margins = gated != nullptr && gated->gates.kind == Gates::Kind::switches;
   const bool pairs = !part.pairs.empty();
   const int positive = pairs                        ? static_cast<int>(part.pairs(output, 0))
                        : model.task == Task::binary ? 1
@@ -56,7 +57,7 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   for (Index i = 0; i < model.coefficients.rows(); ++i) {
     p.c.push_back(model.coefficients(i, output) / part.target_scale);
     p.box.push_back(part.box(i, output));
-    p.margin.push_back(margins ? model.gate->outputs[at(output)].margins[at(i)] : 1.0);
+    p.margin.push_back(margins ? gated->gates.outputs[at(output)].margins[at(i)] : 1.0);
     p.y.push_back(part.regression ? (targets.values(i, 0) - part.target_centre) / part.target_scale
                                   : (targets.codes[at(i)] == positive ? 1.0 : -1.0));
   }
@@ -208,7 +209,8 @@ std::vector<Certificate::Item> items_of(const MarginFinding& total) {
   };
 }
 
-Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model) {
+Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model,
+                          const Context& /*context*/) {
   const MarginFinding total = examine_margin(bank, targets, model);
   Certificate certificate;
   certificate.proof = total.proof;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kloom/certify.h"
+#include "kloom/parts.h"
 
 namespace kloom::certify_detail {
 
@@ -21,6 +22,7 @@ struct MarginFinding {
 [[nodiscard]] MarginFinding examine_margin(const KernelBank& bank, const Targets& targets, const Model& model);
 [[nodiscard]] std::vector<Certificate::Item> items_of(const MarginFinding& total);
 
-[[nodiscard]] Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model);
+[[nodiscard]] Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model,
+                                          const Context& context);
 
 }  // namespace kloom::certify_detail

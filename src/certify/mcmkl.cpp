@@ -35,7 +35,7 @@ struct Problem {
 };
 
 Problem problem_of(const Targets& targets, const Model& model) {
-  const McmklPart& part = *model.mcmkl;
+  const McmklPart& part = part_of<McmklPart>(model);
   Problem p;
   p.y = targets.codes;
   p.classes = static_cast<Index>(model.classes.size());
@@ -171,8 +171,9 @@ double infeasibility(const Problem& p, const McmklPart& part) {
 
 }  // namespace
 
-Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const Model& model) {
-  const McmklPart& part = *model.mcmkl;
+Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const Model& model,
+                          const Context& /*context*/) {
+  const McmklPart& part = part_of<McmklPart>(model);
   const Problem p = problem_of(targets, model);
   Matrix scores(bank.rows(), p.classes);
   const Matrix norms = squared_norms(bank, p, p.alpha, &scores);

@@ -19,6 +19,7 @@
 #include <numeric>
 
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::certify_detail {
 namespace {
@@ -188,7 +189,7 @@ Vector group_norms(const KernelBank& bank, const Matrix& a, Index classes) {
 }
 
 Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model& model, std::size_t memory) {
-  const StochasticPart& part = *model.stochastic;
+  const StochasticPart& part = part_of<StochasticPart>(model);
   Matrix weights = model.weights.values;
   // With one output the score is the difference of two classes with opposite coefficients: 2·Σ a K.
   Matrix a = model.coefficients;
@@ -223,9 +224,10 @@ Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model&
 }  // namespace
 
 Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
-                               std::size_t memory) {
+                               const Context& context) {
+  const std::size_t memory = memory_budget(context) / 4;
   const Truth truth{targets, static_cast<Index>(model.classes.size())};
-  const StochasticPart& part = *model.stochastic;
+  const StochasticPart& part = part_of<StochasticPart>(model);
   if (!part.penalties.empty()) return certify_mklda(bank, truth, part, memory);
   if (part.lambda > 0.0 && part.norm > 1.0) return certify_ufo(bank, truth, model, memory);
   throw InvalidArgument("the model keeps nothing that could be checked: it comes from a stream");

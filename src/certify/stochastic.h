@@ -2,7 +2,8 @@
 #pragma once
 
 #include "kloom/bank.h"
-#include "kloom/model.h"
+#include "kloom/context.h"
+#include "kloom/parts.h"
 #include "kloom/report.h"
 #include "kloom/targets.h"
 
@@ -11,6 +12,6 @@ namespace kloom::certify_detail {
 // MKL-DA: each of the averaged solutions against its own convex problem. UFO-MKL: the solution against the
 // problem.
 [[nodiscard]] Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
-                                             std::size_t memory);
+                                             const Context& context);
 
 }  // namespace kloom::certify_detail

@@ -146,6 +146,11 @@ std::string_view to_string(Task task) {
   throw InternalError("A task without a name.");
 }
 
+Index outputs_of(const Targets& targets) {
+  if (targets.task == Task::binary) return 1;
+  return targets.classes.empty() ? std::max<Index>(1, targets.values.cols()) : std::ssize(targets.classes);
+}
+
 Vector Targets::signs() const {
   if (task != Task::binary) {
     throw InternalError("Signs exist for binary tasks only.");

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "select/part.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "base/stopwatch.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
-#include "kloom/machine.h"
+#include "models/scores.h"
 
 namespace kloom {
 
@@ -41,20 +39,6 @@ Index kernels_used(const Model& model) {
 namespace select {
 namespace {
 
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-bool has_codes(Task task) {
-  return task == Task::binary || task == Task::multiclass;
-}
-
 Matrix select_rows(const Matrix& from, const std::vector<Index>& rows) {
   Matrix result(static_cast<Index>(rows.size()), from.cols());
   for (Index j = 0; j < from.cols(); ++j) {
@@ -63,17 +47,26 @@ Matrix select_rows(const Matrix& from, const std::vector<Index>& rows) {
   return result;
 }
 
-Index outputs_of(const Targets& targets) {
-  if (targets.task == Task::binary) return 1;
-  return targets.classes.empty() ? std::max<Index>(1, targets.values.cols())
-                                 : static_cast<Index>(targets.classes.size());
+TrainRequest request_of(const Problem& problem) {
+  TrainRequest request;
+  request.kernels = problem.spec;
+  request.recipe = problem.recipe;
+  request.bank = problem.bank;
+  return request;
+}
+
+// One of many fits: what it decides is not news.
+Context quiet(const Context& context) {
+  Context silent = context;
+  silent.log = nullptr;
+  return silent;
 }
 
 // Samples without a label help only methods that can use them.
 std::vector<Index> labelled(const Targets& targets, const std::vector<Index>& rows) {
   std::vector<Index> kept;
   for (const Index row : rows) {
-    if (has_codes(targets.task) && targets.codes[static_cast<std::size_t>(row)] == Targets::unlabelled)
+    if (models::has_codes(targets.task) && targets.codes[static_cast<std::size_t>(row)] == Targets::unlabelled)
       continue;
     kept.push_back(row);
   }
@@ -97,19 +90,19 @@ Targets select_targets(const Targets& targets, const std::vector<Index>& rows) {
 
 Part::Part(const Problem& problem, const std::vector<Index>& train, const std::vector<Index>& test,
            const Context& context)
-    : problem_(problem), train_rows_(train), test_rows_(test) {
-  const Stopwatch watch;
-  recipe_ = Recipe::fit(select_part(problem.data, train, train), problem.spec, problem.recipe, context);
-  test_ = select_part(problem.data, test, train);
+    : problem_(problem),
+      train_rows_(train),
+      test_rows_(test),
+      test_(select_part(problem.data, test, train)),
+      kernels_(select_part(problem.data, train, train), request_of(problem), quiet(context)) {
   restrict_targets(train);
   test_targets_ = select_targets(problem.targets, test);
-  kernel_seconds_ = watch.seconds();
 }
 
 // A rare class may be missing from the training part; methods then learn the classes that are there.
 void Part::restrict_targets(const std::vector<Index>& train) {
   train_targets_ = select_targets(problem_.targets, train);
-  if (!has_codes(train_targets_.task)) return;
+  if (!models::has_codes(train_targets_.task)) return;
   std::vector<int> place(train_targets_.classes.size(), -1);
   std::vector<std::string> names;
   for (std::size_t c = 0; c < place.size(); ++c) {
@@ -129,7 +122,7 @@ void Part::restrict_targets(const std::vector<Index>& train) {
 
 void Part::restore_classes(Predictions& predictions) const {
   const std::size_t all = problem_.targets.classes.size();
-  if (!has_codes(problem_.targets.task) || classes_.size() == all) return;
+  if (!models::has_codes(problem_.targets.task) || classes_.size() == all) return;
   for (int& code : predictions.codes) code = classes_[static_cast<std::size_t>(code)];
   const auto widen = [&](Matrix& values, double absent) {
     if (values.cols() != static_cast<Index>(classes_.size())) {
@@ -146,48 +139,25 @@ void Part::restore_classes(Predictions& predictions) const {
   predictions.deviation = Matrix();
 }
 
-const KernelBank& Part::bank_for(const Learner& learner, std::size_t budget, const Context& context) {
-  BankRequest request =
-      preferred_bank(learner, static_cast<Index>(train_rows_.size()), std::ssize(recipe_.terms), budget);
-  if (problem_.bank != BankKind::automatic) request.kind = problem_.bank;
-  auto& bank = banks_[{request.kind, request.families}];
-  if (bank) return *bank;
-  const Stopwatch watch;
-  Context own = context;
-  own.memory_budget = budget;
-  bank = store_bank(recipe_.training_bank(), request, own);
-  kernel_seconds_ += watch.seconds();
-  return *bank;
-}
-
 Trial Part::run(const Learner& learner, const OptionValues& options, const Context& context) {
-  if (!learner.semi_supervised && has_codes(problem_.targets.task) &&
+  if (!learner.semi_supervised && models::has_codes(problem_.targets.task) &&
       std::ranges::count(train_targets_.codes, Targets::unlabelled) > 0) {
     Part without(problem_, labelled(problem_.targets, train_rows_), test_rows_, context);
     return without.run(learner, options, context);
   }
-  const auto n = static_cast<Index>(train_rows_.size());
-  const auto p = static_cast<Index>(recipe_.terms.size());
-  const std::size_t budget = memory_budget(context);
-  std::size_t working = learner.working_memory(n, p, outputs_of(train_targets_));
-  if (working >= budget && learner.least_memory)
-    working = learner.least_memory(n, p, outputs_of(train_targets_));
-  if (working >= budget) {
-    throw ResourceError(
-        fmt::format("needs {} of working memory for {} samples and {} kernels, and {} may be used",
-                    format_bytes(working), n, p, format_bytes(budget)));
-  }
-  const KernelBank& bank = bank_for(learner, budget - working, context);
+  TrainRequest request = request_of(problem_);
+  request.method = learner.name;
+  request.options = options;
   Trial trial;
-  trial.kernel_seconds = kernel_seconds_;
-  trial.memory_bytes = working + bank.bytes();
+  const double before = kernels_.seconds();
   const Stopwatch fitting;
-  trial.fit = learner.fit(bank, train_targets_, options, context);
-  trial.train_seconds = fitting.seconds();
+  trial.fit = train(kernels_, train_targets_, request, quiet(context));
+  trial.kernel_seconds = kernels_.seconds();
+  trial.train_seconds = fitting.seconds() - (kernels_.seconds() - before);
+  trial.memory_bytes = trial.fit.report.memory_bytes;
   if (trial.fit.report.status == Status::numerical_trouble)
     throw InvalidArgument("numerical trouble: " + trial.fit.report.message);
   if (test_.samples == 0) return trial;
-  trial.fit.model.recipe = recipe_;
   const Stopwatch predicting;
   trial.predictions = predict(trial.fit.model, test_, {}, context);
   trial.predict_seconds = predicting.seconds();

@@ -4,11 +4,9 @@
 // methods.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
+#include "kloom/train.h"
 #include "kloom/validate.h"
 
 namespace kloom::select {
@@ -43,11 +41,9 @@ class Part {
   // fit.
   [[nodiscard]] Trial run(const Learner& learner, const OptionValues& options, const Context& context);
 
-  [[nodiscard]] const Recipe& recipe() const { return recipe_; }
+  [[nodiscard]] const Recipe& recipe() const { return kernels_.recipe(); }
 
  private:
-  // Kernels as this learner likes them stored; made once.
-  const KernelBank& bank_for(const Learner& learner, std::size_t budget, const Context& context);
   void restrict_targets(const std::vector<Index>& train);
   void restore_classes(Predictions& predictions) const;
 
@@ -55,12 +51,10 @@ class Part {
   std::vector<Index> train_rows_;
   std::vector<Index> test_rows_;
   Dataset test_;
-  Recipe recipe_;
+  TrainingKernels kernels_;
   Targets train_targets_;
   Targets test_targets_;
   std::vector<int> classes_;  // class of the whole data behind each class of the training part
-  std::map<std::pair<BankKind, bool>, std::unique_ptr<KernelBank>> banks_;  // by kind and families
-  double kernel_seconds_ = 0.0;
 };
 
 // Targets of some samples.

@@ -8,7 +8,6 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
 #include <utility>
@@ -17,38 +16,21 @@
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "kloom/machine.h"
 #include "methods/bemkl/calibration.h"
 #include "methods/bemkl/factors.h"
 #include "methods/bemkl/run.h"
-#include "methods/seam/fit_report.h"
 
 namespace kloom::methods {
 namespace {
 
-void check_problem(const KernelBank& bank, const Targets& targets, const BemklOptions& options) {
-  if (!bank.symmetric() || bank.rows() != targets.samples()) {
-    throw InvalidArgument(
-        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
-                    bank.cols(), targets.samples()));
-  }
+void check_likelihood(const Targets& targets, const BemklOptions& options) {
   if (options.likelihood == "multinomial" &&
       (targets.task != Task::multiclass || options.multiclass != "shared")) {
     throw InvalidArgument(
         "the multinomial likelihood is for three or more classes with shared kernel weights; use --likelihood "
         "probit");
-  }
-  const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
-  for (Index k = 0; k < targets.values.size() && numbers; ++k) {
-    if (std::isfinite(targets.values.data()[k])) continue;
-    throw InvalidArgument(fmt::format("sample {} has no number to learn; fill it in or remove the sample",
-                                      k % targets.values.rows() + 1));
-  }
-  for (std::size_t i = 0; i < targets.weights.size(); ++i) {
-    if (!(targets.weights[i] >= 0.0)) {
-      throw InvalidArgument(
-          fmt::format("sample {} has weight {}; weights are numbers >= 0", i + 1, targets.weights[i]));
-    }
   }
 }
 
@@ -379,6 +361,7 @@ Report::Table kernels_in_use(const KernelBank& bank, const Model& model) {
 
 // Samples that were switched off leave the model.
 void drop_samples(const std::vector<BemklFactors>& factors, Model& model) {
+  auto& posterior = edit_part<BemklPosterior>(model);
   constexpr double kOff = 1e5;
   Index column = 0;
   for (std::size_t g = 0; g < factors.size(); ++g) {
@@ -386,8 +369,8 @@ void drop_samples(const std::vector<BemklFactors>& factors, Model& model) {
       for (Index i = 0; i < model.coefficients.rows(); ++i) {
         if (factors[g].lambda()(i, c) < kOff) continue;
         model.coefficients(i, column) = 0.0;
-        if (model.bemkl->groups[g].a_covariance.empty()) continue;
-        Matrix& covariance = model.bemkl->groups[g].a_covariance[at(c)];
+        if (posterior.groups[g].a_covariance.empty()) continue;
+        Matrix& covariance = posterior.groups[g].a_covariance[at(c)];
         for (Index j = 0; j < covariance.rows(); ++j) covariance(i, j) = covariance(j, i) = 0.0;
       }
     }
@@ -414,10 +397,8 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
   const Index p = bank.kernels();
   const auto groups = static_cast<Index>(factors.size());
   Model model;
-  model.method = "bemkl";
   model.task = targets.task;
   model.classes = targets.classes;
-  model.options_json = nlohmann::json(option_texts(bemkl_option_table(), options)).dump();
   model.kernel_names = bank.names();
   model.weights.shape = groups > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
   model.weights.values = Matrix(groups, p);
@@ -439,7 +420,7 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
       model.bias.push_back(scale * fit.be()[at(c)] + centre);
     }
   }
-  model.bemkl = posterior_of(plan, factors, options);
+  model.part = std::make_shared<BemklPosterior>(posterior_of(plan, factors, options));
   if (options.sparse_samples) drop_samples(factors, model);
   return model;
 }
@@ -497,18 +478,13 @@ double temperature_of(const KernelBank& bank, const Targets& targets, const Fitt
 
 }  // namespace
 
-FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
-                    const Context& context) {
-  check_problem(bank, targets, options);
-  const auto n = static_cast<double>(bank.rows());
-  const auto p = static_cast<double>(bank.kernels());
-  const algebra::ThreadScope threads(context, n * n * n + p * p * p + n * p * p);
-  FitResult result;
-  Report& report = result.report;
-  describe_fit(report, "bemkl", bank, targets, threads.threads(), context);
-  report.objective_name = "lower bound";
-  report.options = option_texts(bemkl_option_table(), options);
+namespace {
 
+void learn(const KernelBank& bank, const Targets& targets, const BemklOptions& options, const Context& context,
+           FitResult& result) {
+  check_likelihood(targets, options);
+  Report& report = result.report;
+  report.objective_name = "lower bound";
   ProgressMeter clock(context, "bemkl");
   Fitted fitted{bemkl_plan(targets, options), {}};
   const BemklBanks banks = banks_of(bank, fitted.plan, options, context);
@@ -517,14 +493,20 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   result.model = bemkl_model(bank, targets, fitted.plan, fitted.factors, options);
   const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
   if (options.calibration != "none" && !options.literal && sound) {
-    result.model.bemkl->temperature = temperature_of(bank, targets, fitted, options, context, report);
+    edit_part<BemklPosterior>(result.model).temperature =
+        temperature_of(bank, targets, fitted, options, context, report);
     report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
   }
-  report.memory_bytes = bank.bytes() +
-                        working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols()) +
-                        (banks.rounded ? banks.rounded->bytes() : 0);
+  if (banks.rounded) report.memory_bytes = banks.rounded->bytes();
   report.tables.push_back(kernels_in_use(bank, result.model));
-  return result;
+}
+
+}  // namespace
+
+FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
+                    const Context& context) {
+  return complete_fit(find_learner("bemkl"), bank, targets, option_texts(bemkl_option_table(), options), context,
+                      [&](FitResult& result) { learn(bank, targets, options, context, result); });
 }
 
 Learner bemkl_learner() {
@@ -534,6 +516,8 @@ Learner bemkl_learner() {
   learner.doc_page = "docs/methods/bemkl.md";
   learner.tasks = {Task::binary, Task::multiclass, Task::multilabel, Task::regression, Task::multi_regression};
   learner.semi_supervised = true;
+  learner.operations = [](double n, double p) { return n * n * n + p * p * p + n * p * p; };
+  learner.load = load_bemkl;
   learner.options = describe_options(bemkl_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

@@ -45,6 +45,7 @@ struct BemklOptions {
 
 [[nodiscard]] const OptionTable<BemklOptions>& bemkl_option_table();
 [[nodiscard]] Learner bemkl_learner();
+[[nodiscard]] std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model);
 
 // What the options mean for one joint fit.
 [[nodiscard]] BemklHyper bemkl_hyper(const BemklOptions& options);

@@ -7,7 +7,7 @@
 #include "base/normal.h"
 #include "solvers/multinomial_probit.h"
 
-namespace kloom::models {
+namespace kloom::methods {
 
 using algebra::Op;
 
@@ -21,8 +21,8 @@ struct Place {
 };
 
 Place place_of(const Model& model, Index output) {
-  if (model.weights.shape != KernelWeights::Shape::per_class) return {model.bemkl->groups.front(), output, 0};
-  return {model.bemkl->groups[static_cast<std::size_t>(output)], 0, output};
+  if (model.weights.shape != KernelWeights::Shape::per_class) return {part_of<BemklPosterior>(model).groups.front(), output, 0};
+  return {part_of<BemklPosterior>(model).groups[static_cast<std::size_t>(output)], 0, output};
 }
 
 Vector weights_row(const Matrix& weights, Index row) {
@@ -66,7 +66,7 @@ void add_sample_weight_variance(const Matrix& a_covariance, const Vector& weight
 }  // namespace
 
 Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs, Index output) {
-  const BemklPosterior& posterior = *model.bemkl;
+  const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   const Place place = place_of(model, output);
   const auto c = static_cast<std::size_t>(place.in_group);
   const double scale =
@@ -109,7 +109,7 @@ void soften(Vector& chances, double temperature) {
 }  // namespace
 
 Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matrix& deviation) {
-  const BemklPosterior& posterior = *model.bemkl;
+  const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   const Index rows = scores.rows();
   const Index outputs = scores.cols();
   const auto probability = [&](Index i, Index c, double sign) {
@@ -143,4 +143,4 @@ Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matri
   return result;
 }
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

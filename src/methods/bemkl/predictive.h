@@ -4,9 +4,9 @@
 #pragma once
 
 #include "kloom/bank.h"
-#include "kloom/model.h"
+#include "kloom/parts.h"
 
-namespace kloom::models {
+namespace kloom::methods {
 
 // Var f⋆ (in regression Var y⋆) of one output for every row of `bank`, given the kernels' outputs
 // ḡ = [k_m⋆ᵀ μ_a]_m (rows × P).
@@ -27,4 +27,4 @@ namespace kloom::models {
 // largest f. Labels: one probability each.
 [[nodiscard]] Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matrix& deviation);
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

@@ -6,7 +6,7 @@
 
 #include "algebra/blas.h"
 
-namespace kloom::models {
+namespace kloom::methods {
 namespace {
 
 using algebra::Op;
@@ -28,9 +28,9 @@ void softmax(std::span<double> values, Index stride, Index count) {
 
 // Gates of the rows, given what the kernels say there.
 Matrix gates_of(const Model& model, Index output, const Matrix& outputs, const Matrix& inputs) {
-  const GatePart& gate = *model.gate;
-  const GatePart::Output& own = gate.outputs[at(output)];
-  if (gate.kind != GatePart::Kind::switches) return gate_values(gate.kind, own.parameters, inputs);
+  const Gates& gate = part_of<GatedPart>(model).gates;
+  const Gates::Output& own = gate.outputs[at(output)];
+  if (gate.kind != Gates::Kind::switches) return gate_values(gate.kind, own.parameters, inputs);
   const PatternScores chosen =
       best_patterns(outputs, own.patterns, model.bias[at(output)], model.task == Task::binary);
   Matrix gates(outputs.rows(), outputs.cols());
@@ -66,7 +66,7 @@ PatternScores best_patterns(const Matrix& outputs, const Matrix& patterns, doubl
   return best;
 }
 
-Matrix gate_inputs(const GatePart& gate, const KernelBank& bank) {
+Matrix gate_inputs(const Gates& gate, const KernelBank& bank) {
   const Matrix kernel = bank.combine(gate.space);  // training samples × rows
   Matrix inputs(bank.rows(), gate.projection.cols());
   for (Index r = 0; r < inputs.cols(); ++r) std::ranges::fill(inputs.column(r), gate.offset[at(r)]);
@@ -74,14 +74,14 @@ Matrix gate_inputs(const GatePart& gate, const KernelBank& bank) {
   return inputs;
 }
 
-Matrix gate_values(GatePart::Kind kind, const Matrix& parameters, const Matrix& inputs) {
+Matrix gate_values(Gates::Kind kind, const Matrix& parameters, const Matrix& inputs) {
   const Index kernels = parameters.rows();
   const Index inputs_count = inputs.cols();
   Matrix gates(inputs.rows(), kernels);
   for (Index p = 0; p < kernels; ++p) std::ranges::fill(gates.column(p), parameters(p, inputs_count));
   const ConstMatrixView slopes{parameters.data(), kernels, inputs_count, kernels};
   algebra::gemm(Op::none, Op::transpose, 1.0, inputs.view(), slopes, 1.0, gates.view());
-  if (kind == GatePart::Kind::sigmoid) {
+  if (kind == Gates::Kind::sigmoid) {
     const double scale = 2.0 / std::sqrt(static_cast<double>(kernels));
     for (double& gate : gates.values()) gate = scale / (1.0 + std::exp(-gate));
     return gates;
@@ -93,10 +93,10 @@ Matrix gate_values(GatePart::Kind kind, const Matrix& parameters, const Matrix& 
 }
 
 Predictions gated_predictions(const Model& model, const KernelBank& bank, bool contributions) {
-  const GatePart& gate = *model.gate;
+  const Gates& gate = part_of<GatedPart>(model).gates;
   Predictions result;
   result.scores = Matrix(bank.rows(), model.coefficients.cols());
-  const Matrix inputs = gate.kind == GatePart::Kind::switches ? Matrix() : gate_inputs(gate, bank);
+  const Matrix inputs = gate.kind == Gates::Kind::switches ? Matrix() : gate_inputs(gate, bank);
   for (Index c = 0; c < result.scores.cols(); ++c) {
     const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
     Matrix outputs = gated_outputs(bank, row_of(model.weights.values, row), model.coefficients.column(c),
@@ -110,4 +110,4 @@ Predictions gated_predictions(const Model& model, const KernelBank& bank, bool c
   return result;
 }
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

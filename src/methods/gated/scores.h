@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "kloom/model.h"
+#include "kloom/parts.h"
 
-namespace kloom::models {
+namespace kloom::methods {
 
 // θ_p Σ_n c_n g_np K_p(x, x_n): rows of the bank × kernels. Kernels without weight cost nothing.
 [[nodiscard]] Matrix gated_outputs(const KernelBank& bank, std::span<const double> weights,
@@ -24,11 +24,11 @@ struct PatternScores {
                                           bool two_classes);
 
 // z(x) of every row of the bank: rows × R.
-[[nodiscard]] Matrix gate_inputs(const GatePart& gate, const KernelBank& bank);
+[[nodiscard]] Matrix gate_inputs(const Gates& gate, const KernelBank& bank);
 // η of every row of `inputs`: rows × P, scaled so that constant gates make the mean of the kernels.
-[[nodiscard]] Matrix gate_values(GatePart::Kind kind, const Matrix& parameters, const Matrix& inputs);
+[[nodiscard]] Matrix gate_values(Gates::Kind kind, const Matrix& parameters, const Matrix& inputs);
 
 // Everything of `predict` up to the scores and contributions.
 [[nodiscard]] Predictions gated_predictions(const Model& model, const KernelBank& bank, bool contributions);
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -15,10 +14,10 @@
 #include "base/spelling.h"
 #include "data/folds.h"
 #include "kloom/error.h"
-#include "methods/seam/fit_report.h"
 #include "methods/gated/held_out.h"
 #include "methods/lmkl/solver.h"
 #include "methods/margin/outputs.h"
+#include "methods/gated/part.h"
 #include "methods/gated/scores.h"
 
 namespace kloom::methods {
@@ -59,7 +58,8 @@ class Fitter {
   // Scores of every sample from models that have not seen it: N × outputs.
   [[nodiscard]] Matrix held_out_scores(double price) const;
   [[nodiscard]] double choose_price(Matrix& scores, Report& report) const;
-  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions) const;
+  // `held_out`: scores of samples that were left out, from which probabilities are fitted; empty: none.
+  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions, const Matrix& held_out) const;
   void tell(Report& report, double price, const std::vector<LocalSolution>& solutions) const;
 
   const KernelBank& bank_;
@@ -67,14 +67,13 @@ class Fitter {
   const LmklOptions& options_;
   const Context& context_;
   std::vector<MarginOutput> outputs_;
-  MarginPart part_;
-  GatePart gate_;
+  GatedPart part_;
   Matrix inputs_;
 };
 
 LocalSettings Fitter::settings() const {
   LocalSettings settings;
-  settings.kind = gate_.kind;
+  settings.kind = part_.gates.kind;
   settings.steps = options_.steps;
   settings.change = options_.change;
   settings.tolerance = options_.tolerance;
@@ -83,7 +82,7 @@ LocalSettings Fitter::settings() const {
 
 Vector scores_of(const KernelBank& bank, const LocalSolution& solution) {
   const Vector ones(at(bank.kernels()), 1.0);
-  const Matrix outputs = models::gated_outputs(bank, ones, solution.inner.coefficients, solution.gates);
+  const Matrix outputs = gated_outputs(bank, ones, solution.inner.coefficients, solution.gates);
   Vector scores(at(bank.rows()), solution.inner.bias);
   for (Index p = 0; p < bank.kernels(); ++p) {
     for (Index i = 0; i < bank.rows(); ++i) scores[at(i)] += solution.gates(i, p) * outputs(i, p);
@@ -135,27 +134,25 @@ double Fitter::choose_price(Matrix& scores, Report& report) const {
   return best;
 }
 
-void Fitter::fill(Model& model, double price, const std::vector<LocalSolution>& solutions) const {
+void Fitter::fill(Model& model, double price, const std::vector<LocalSolution>& solutions,
+                  const Matrix& held_out) const {
   const Index outputs = std::ssize(solutions);
-  model.method = kName;
-  model.task = targets_.task;
-  model.classes = targets_.classes;
-  model.kernel_names = bank_.names();
   // The gates are the weights; what is shared by all samples is 1.
   model.weights.values = Matrix(1, bank_.kernels(), 1.0);
   model.coefficients = Matrix(bank_.rows(), outputs);
-  model.margin = part_;
-  model.margin->norm = 0.0;
-  model.margin->box = Matrix(bank_.rows(), outputs);
-  model.gate = gate_;
+  GatedPart part = part_;
+  part.norm = 0.0;
+  part.box = Matrix(bank_.rows(), outputs);
   for (Index c = 0; c < outputs; ++c) {
     const LocalSolution& s = solutions[at(c)];
     std::ranges::copy(s.inner.coefficients, model.coefficients.column(c).begin());
     algebra::scale(part_.target_scale, model.coefficients.column(c));
     model.bias.push_back(part_.target_scale * s.inner.bias + part_.target_centre);
-    std::ranges::copy(with_price(outputs_[at(c)].task, price).box, model.margin->box.column(c).begin());
-    model.gate->outputs.push_back({s.gates, {}, {}, s.parameters});
+    std::ranges::copy(with_price(outputs_[at(c)].task, price).box, part.box.column(c).begin());
+    part.gates.outputs.push_back({s.gates, {}, {}, s.parameters});
   }
+  if (!held_out.empty()) part.platt = held_out_sigmoids(outputs_, held_out);
+  model.part = std::make_shared<GatedPart>(std::move(part));
 }
 
 void Fitter::tell(Report& report, double price, const std::vector<LocalSolution>& solutions) const {
@@ -187,9 +184,9 @@ FitResult Fitter::fit() {
   } else {
     outputs_ = class_outputs(targets_, options_.class_weight == "balanced");
   }
-  gate_.kind = options_.gate == "softmax" ? GatePart::Kind::softmax : GatePart::Kind::sigmoid;
-  set_gate_inputs(gate_, bank_, gate_space(options_.gate_kernel, bank_), options_.gate_inputs);
-  inputs_ = models::gate_inputs(gate_, bank_);
+  part_.gates.kind = options_.gate == "softmax" ? Gates::Kind::softmax : Gates::Kind::sigmoid;
+  set_gate_inputs(part_.gates, bank_, gate_space(options_.gate_kernel, bank_), options_.gate_inputs);
+  inputs_ = gate_inputs(part_.gates, bank_);
   Matrix scores;
   const double price = choose_price(scores, result.report);
   result.report.seconds.emplace_back("cross-validation", clock.seconds());
@@ -199,9 +196,7 @@ FitResult Fitter::fit() {
     solutions.push_back(solve_local_mkl(bank_, with_price(output.task, price), inputs_, settings(), context_));
   }
   result.report.seconds.emplace_back("training", clock.seconds() - chosen);
-  fill(result.model, price, solutions);
-  if (options_.probability && !part_.regression)
-    result.model.margin->platt = held_out_sigmoids(outputs_, scores);
+  fill(result.model, price, solutions, options_.probability && !part_.regression ? scores : Matrix());
   tell(result.report, price, solutions);
   return result;
 }
@@ -261,18 +256,8 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
 
 FitResult fit_lmkl(const KernelBank& bank, const Targets& targets, const LmklOptions& options,
                    const Context& context) {
-  check_margin_problem(kName, bank, targets, true);
-  const auto n = static_cast<double>(bank.rows());
-  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
-  FitResult result = Fitter(bank, targets, options, context).fit();
-  Report& report = result.report;
-  describe_fit(report, kName, bank, targets, threads.threads(), context);
-  for (const auto& [name, value] : option_texts(lmkl_option_table(), options))
-    report.options.emplace(name, value);
-  result.model.options_json = nlohmann::json(report.options).dump();
-  report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
-  return result;
+  return complete_fit(find_learner(kName), bank, targets, option_texts(lmkl_option_table(), options), context,
+                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 
 Learner lmkl_learner() {
@@ -282,6 +267,7 @@ Learner lmkl_learner() {
   learner.doc_page = "docs/methods/lmkl.md";
   learner.tasks = {Task::binary, Task::multiclass, Task::regression};
   learner.sample_maps = true;
+  learner.load = load_gated;
   learner.options = describe_options(lmkl_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

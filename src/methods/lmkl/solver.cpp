@@ -42,7 +42,7 @@ Vector centre(Matrix& kernel) {
 
 }  // namespace
 
-void set_gate_inputs(GatePart& gate, const KernelBank& bank, Vector space, Index inputs) {
+void set_gate_inputs(Gates& gate, const KernelBank& bank, Vector space, Index inputs) {
   const std::vector<Index> landmarks = landmarks_of(bank.rows());
   const Index m = std::ssize(landmarks);
   Matrix rows(bank.cols(), m);
@@ -81,7 +81,7 @@ LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Mat
                        const LocalSettings& settings, Matrix parameters, const Vector& warm,
                        const Context& context) {
   LocalPoint point;
-  point.gates = models::gate_values(settings.kind, parameters, inputs);
+  point.gates = gate_values(settings.kind, parameters, inputs);
   point.parameters = std::move(parameters);
   const kernels::GatedBank gated(bank, point.gates);
   MarginSettings inner;
@@ -94,12 +94,12 @@ LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Mat
 }
 
 // −Σ_i Σ_k c_i (K_k(c∘g_k))_i ∂g_k(x_i)/∂v_m ([GonenAlpaydin2008] section 3, with the factors of the gates).
-Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, GatePart::Kind kind,
+Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, Gates::Kind kind,
                       const LocalPoint& point) {
   const Index n = bank.rows();
   const Index kernels = bank.kernels();
   const Vector ones(at(kernels), 1.0);
-  Matrix slope = models::gated_outputs(bank, ones, point.inner.coefficients, point.gates);
+  Matrix slope = gated_outputs(bank, ones, point.inner.coefficients, point.gates);
   for (Index p = 0; p < kernels; ++p) {
     for (Index i = 0; i < n; ++i) slope(i, p) *= point.inner.coefficients[at(i)] * point.gates(i, p);
   }
@@ -109,7 +109,7 @@ Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, GatePart::Ki
     double sum = 0.0;
     for (Index p = 0; p < kernels; ++p) sum += slope(i, p);
     for (Index p = 0; p < kernels; ++p) {
-      if (kind == GatePart::Kind::softmax) {
+      if (kind == Gates::Kind::softmax) {
         slope(i, p) -= point.gates(i, p) / root * sum;
       } else {
         slope(i, p) *= 1.0 - 0.5 * root * point.gates(i, p);

@@ -14,13 +14,14 @@
 // optimality.
 #pragma once
 
-#include "kloom/model.h"
+#include "kloom/parts.h"
+#include "kloom/parts.h"
 #include "methods/margin/mkl.h"
 
 namespace kloom::methods {
 
 struct LocalSettings {
-  GatePart::Kind kind = GatePart::Kind::softmax;
+  Gates::Kind kind = Gates::Kind::softmax;
   Index steps = 50;         // of the gradient, at most
   double change = 1e-4;     // stop when a step lowers J by less, relative
   double tolerance = 1e-5;  // relative duality gap of each SVM
@@ -39,7 +40,7 @@ struct LocalSolution {
 // components of the kernel Σ_p space_p k_p. With a linear kernel and R the number of features these are the
 // features, rotated, which changes nothing: slopes rotate with them. Scaled so that coordinates have mean
 // square 1. On many samples the components come from some of them.
-void set_gate_inputs(GatePart& gate, const KernelBank& bank, Vector space, Index inputs);
+void set_gate_inputs(Gates& gate, const KernelBank& bank, Vector space, Index inputs);
 
 // J and its gradient at V, for the line search and for tests.
 struct LocalPoint {
@@ -47,7 +48,7 @@ struct LocalPoint {
   Matrix gates;
   MarginSolution inner;
 };
-[[nodiscard]] Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, GatePart::Kind kind,
+[[nodiscard]] Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, Gates::Kind kind,
                                     const LocalPoint& point);
 [[nodiscard]] LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Matrix& inputs,
                                      const LocalSettings& settings, Matrix parameters, const Vector& warm,

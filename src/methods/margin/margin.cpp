@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -15,8 +14,8 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
-#include "methods/seam/fit_report.h"
 #include "methods/margin/outputs.h"
+#include "methods/margin/part.h"
 #include "solvers/platt.h"
 
 namespace kloom::methods {
@@ -87,7 +86,7 @@ class Fitter {
   [[nodiscard]] Index best_single(const Output& output, double c, std::vector<MarginStart> from,
                                   std::vector<MarginSolution>* best_folds);
   [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution);
-  void fill(Model& model, const Targets& targets, const std::vector<MarginSolution>& solutions) const;
+  void fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
 
   MarginMethod method_;
@@ -272,17 +271,11 @@ solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const Mar
   return solvers::fit_sigmoid(scores, positive);
 }
 
-void Fitter::fill(Model& model, const Targets& targets, const std::vector<MarginSolution>& solutions) const {
+void Fitter::fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const {
   const auto outputs = static_cast<Index>(solutions.size());
-  model.method = info(method_).name;
-  model.task = targets.task;
-  model.classes = targets.classes;
-  model.options_json = nlohmann::json(option_texts(margin_option_table(method_), options_)).dump();
-  model.kernel_names = bank_.names();
   model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
   model.weights.values = Matrix(outputs, bank_.kernels());
   model.coefficients = Matrix(bank_.rows(), outputs);
-  MarginPart& part = *model.margin;
   for (Index c = 0; c < outputs; ++c) {
     const MarginSolution& s = solutions[at(c)];
     for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(c, m) = s.theta[at(m)];
@@ -316,9 +309,7 @@ void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions
 
 FitResult Fitter::fit(const Targets& targets) {
   FitResult result;
-  Model& model = result.model;
-  model.margin = MarginPart{};
-  MarginPart& part = *model.margin;
+  MarginPart part;
   const std::vector<Output> outputs = outputs_of(targets, options_, part);
   ProgressMeter clock(context_, info(method_).name);
   part.regression = outputs.front().task.regression;
@@ -343,7 +334,8 @@ FitResult Fitter::fit(const Targets& targets) {
     }
     result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
   }
-  fill(model, targets, solutions);
+  fill(result.model, part, solutions);
+  result.model.part = std::make_shared<MarginPart>(std::move(part));
   finish(result.report, solutions);
   result.report.options["C"] = number_text(c);
   return result;
@@ -405,17 +397,9 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
 
 FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
                      const MarginOptions& options, const Context& context) {
-  check_margin_problem(info(method).name, bank, targets, true);
-  const auto n = static_cast<double>(bank.rows());
-  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
-  FitResult result = Fitter(method, bank, options, context).fit(targets);
-  Report& report = result.report;
-  describe_fit(report, info(method).name, bank, targets, threads.threads(), context);
-  for (const auto& [name, value] : option_texts(margin_option_table(method), options))
-    report.options.emplace(name, value);
-  report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
-  return result;
+  return complete_fit(find_learner(info(method).name), bank, targets,
+                      option_texts(margin_option_table(method), options), context,
+                      [&](FitResult& result) { result = Fitter(method, bank, options, context).fit(targets); });
 }
 
 Learner margin_learner(MarginMethod method) {
@@ -433,6 +417,7 @@ Learner margin_learner(MarginMethod method) {
   learner.working_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, true); };
   learner.least_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, false); };
   learner.wants_entries = true;
+  learner.load = load_margin;
   return learner;
 }
 

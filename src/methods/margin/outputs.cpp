@@ -40,26 +40,6 @@ MarginOutput class_output(const Targets& targets, int positive, int negative, bo
 
 }  // namespace
 
-void check_margin_problem(const std::string& method, const KernelBank& bank, const Targets& targets,
-                          bool regression) {
-  if (!bank.symmetric() || bank.rows() != targets.samples()) {
-    throw InvalidArgument(
-        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
-                    bank.cols(), targets.samples()));
-  }
-  const bool classes = targets.task == Task::binary || targets.task == Task::multiclass;
-  if (!classes && !(regression && targets.task == Task::regression)) {
-    throw InvalidArgument(fmt::format("method {} learns classes{}; the task is {}", method,
-                                      regression ? " or one number" : "", to_string(targets.task)));
-  }
-  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
-    if (targets.codes[i] == Targets::unlabelled) {
-      throw InvalidArgument(
-          fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, method));
-    }
-  }
-}
-
 std::vector<MarginOutput> class_outputs(const Targets& targets, bool balanced) {
   if (targets.task == Task::binary) return {class_output(targets, 1, 0, balanced)};
   std::vector<MarginOutput> outputs;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "kloom/model.h"
+#include "kloom/parts.h"
 #include "methods/margin/mkl.h"
 
 namespace kloom::methods {
@@ -22,11 +22,6 @@ struct MarginOutput {
   MarginTask task;         // with C = 1: box holds sample weights
   std::vector<int> codes;  // strata for folds
 };
-
-// Throws InvalidArgument: samples that do not fit the kernels, a task that is not for this method, a sample
-// without a label.
-void check_margin_problem(const std::string& method, const KernelBank& bank, const Targets& targets,
-                          bool regression);
 
 // `balanced`: the classes of an output have the same total weight.
 [[nodiscard]] std::vector<MarginOutput> class_outputs(const Targets& targets, bool balanced);

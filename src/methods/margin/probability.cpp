@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kloom::models {
+namespace kloom::methods {
 namespace {
 
 double sigmoid(double x) {
@@ -52,7 +52,7 @@ Vector couple(const Matrix& r) {
 }
 
 Vector pair_probabilities(const Model& model, const Matrix& scores, Index sample) {
-  const MarginPart& part = *model.margin;
+  const MarginPart& part = part_of<MarginPart>(model);
   const auto classes = static_cast<Index>(model.classes.size());
   Matrix r(classes, classes);
   for (Index c = 0; c < scores.cols(); ++c) {
@@ -68,7 +68,7 @@ Vector rest_probabilities(const Model& model, const Matrix& scores, Index sample
   Vector p;
   double sum = 0.0;
   for (Index c = 0; c < scores.cols(); ++c) {
-    p.push_back(std::max(output_probability(*model.margin, c, scores(sample, c)), 1e-300));
+    p.push_back(std::max(output_probability(part_of<MarginPart>(model), c, scores(sample, c)), 1e-300));
     sum += p.back();
   }
   for (double& value : p) value /= sum;
@@ -81,11 +81,11 @@ Matrix margin_probabilities(const Model& model, const Matrix& scores) {
   Matrix result(scores.rows(), static_cast<Index>(model.classes.size()));
   for (Index i = 0; i < scores.rows(); ++i) {
     if (model.task == Task::binary) {
-      result(i, 1) = output_probability(*model.margin, 0, scores(i, 0));
+      result(i, 1) = output_probability(part_of<MarginPart>(model), 0, scores(i, 0));
       result(i, 0) = 1.0 - result(i, 1);
       continue;
     }
-    const Vector p = model.margin->pairs.empty() ? rest_probabilities(model, scores, i)
+    const Vector p = part_of<MarginPart>(model).pairs.empty() ? rest_probabilities(model, scores, i)
                                                  : pair_probabilities(model, scores, i);
     for (Index c = 0; c < result.cols(); ++c) result(i, c) = p[static_cast<std::size_t>(c)];
   }
@@ -93,7 +93,7 @@ Matrix margin_probabilities(const Model& model, const Matrix& scores) {
 }
 
 std::vector<int> pairwise_votes(const Model& model, const Matrix& scores) {
-  const Matrix& pairs = model.margin->pairs;
+  const Matrix& pairs = part_of<MarginPart>(model).pairs;
   std::vector<int> codes;
   for (Index i = 0; i < scores.rows(); ++i) {
     Vector votes(model.classes.size());
@@ -114,4 +114,4 @@ std::vector<int> pairwise_votes(const Model& model, const Matrix& scores) {
   return codes;
 }
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

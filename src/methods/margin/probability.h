@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "kloom/model.h"
+#include "kloom/parts.h"
 
-namespace kloom::models {
+namespace kloom::methods {
 
 // samples × classes. Two classes: Platt's sigmoid. One-versus-rest: the sigmoids, normalised. One-versus-one:
 // the probabilities that agree best with all pairs [WuLinWeng2004, second method].
@@ -16,4 +16,4 @@ namespace kloom::models {
 // Class of each sample by one-versus-one votes; a tie goes to the class with the larger sum of scores.
 [[nodiscard]] std::vector<int> pairwise_votes(const Model& model, const Matrix& scores);
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

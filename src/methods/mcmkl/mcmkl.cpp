@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -14,36 +13,19 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "kloom/kernels.h"
-#include "methods/seam/fit_report.h"
 
 namespace kloom::methods {
 namespace {
 
 constexpr const char* kName = "mcmkl";
 
-void check_problem(const KernelBank& bank, const Targets& targets, const McmklOptions& options) {
-  if (!bank.symmetric() || bank.rows() != targets.samples()) {
-    throw InvalidArgument(
-        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
-                    bank.cols(), targets.samples()));
-  }
-  if (targets.task != Task::binary && targets.task != Task::multiclass) {
-    throw InvalidArgument(
-        fmt::format("method {} learns classes; the task is {}", kName, to_string(targets.task)));
-  }
-  if (targets.classes.size() < 3 && options.class_kernels != "identity") {
-    throw InvalidArgument(
-        "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple of "
-        "the "
-        "identity");
-  }
-  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
-    if (targets.codes[i] == Targets::unlabelled) {
-      throw InvalidArgument(
-          fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, kName));
-    }
-  }
+void check_class_kernels(const Targets& targets, const McmklOptions& options) {
+  if (targets.classes.size() >= 3 || options.class_kernels == "identity") return;
+  throw InvalidArgument(
+      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple of the "
+      "identity");
 }
 
 McmklTask task_of(const Targets& targets, const McmklOptions& options, double price) {
@@ -148,10 +130,6 @@ void fill_classes(McmklPart& part, const McmklTask& task, const Matrix& beta) {
 
 void fill_model(Model& model, const KernelBank& bank, const Targets& targets, const McmklTask& task,
                 const McmklSolution& solution) {
-  model.method = kName;
-  model.task = targets.task;
-  model.classes = targets.classes;
-  model.kernel_names = bank.names();
   model.weights.values = Matrix(1, bank.kernels());
   for (Index p = 0; p < bank.kernels(); ++p) {
     for (Index j = 0; j < solution.beta.rows(); ++j) model.weights.values(0, p) += solution.beta(j, p);
@@ -167,13 +145,13 @@ void fill_model(Model& model, const KernelBank& bank, const Targets& targets, co
     model.coefficients = solution.alpha;
     model.bias = solution.bias;
   }
-  model.mcmkl = McmklPart{};
-  McmklPart& part = *model.mcmkl;
+  McmklPart part;
   part.loss = static_cast<McmklPart::Loss>(task.loss);  // the same names in the same order
   part.bias = task.bias;
   part.box = task.box;
   part.dual = solution.dual_alpha;
   fill_classes(part, task, solution.beta);
+  model.part = std::make_shared<McmklPart>(std::move(part));
 }
 
 // K_Y = Σ_k β_k L_k.
@@ -299,34 +277,34 @@ const OptionTable<McmklOptions>& mcmkl_option_table() {
   return table;
 }
 
-FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
-                    const Context& context) {
-  check_problem(bank, targets, options);
-  const auto classes = static_cast<Index>(targets.classes.size());
-  const auto kinds = static_cast<Index>(class_kernels(options.class_kernels, classes).size());
-  const std::size_t working = mcmkl_memory(bank.rows(), bank.kernels(), classes, kinds, true);
+namespace {
+
+void learn(const KernelBank& bank, const Targets& targets, const McmklOptions& options, const Context& context,
+           FitResult& result) {
+  check_class_kernels(targets, options);
+  const auto classes = std::ssize(targets.classes);
+  const auto kinds = std::ssize(class_kernels(options.class_kernels, classes));
   base::require_memory(mcmkl_memory(bank.rows(), bank.kernels(), classes, kinds, false), context,
                        fmt::format("method {} on {} samples", kName, bank.rows()),
                        kinds > 1 ? "use class_kernels identity, or fewer samples" : "use fewer samples");
-  const auto n = static_cast<double>(bank.rows());
-  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   ProgressMeter clock(context, kName);
-  FitResult result;
-  const double price = choose_price(bank, targets, options, context, result.report);
+  Report& report = result.report;
+  const double price = choose_price(bank, targets, options, context, report);
   const McmklTask task = task_of(targets, options, price);
   const McmklSolution solution = solve_mcmkl(bank, task, settings_of(options), context);
   fill_model(result.model, bank, targets, task, solution);
-  const auto texts = option_texts(mcmkl_option_table(), options);
-  result.model.options_json = nlohmann::json(texts).dump();
-  Report& report = result.report;
   fill_report(report, solution, options);
   add_class_tables(report, targets, task, solution.beta);
   report.seconds.emplace_back("training", clock.seconds());
   report.options["C"] = number_text(price);
-  describe_fit(report, kName, bank, targets, threads.threads(), context);
-  for (const auto& [name, value] : texts) report.options.emplace(name, value);
-  report.memory_bytes = bank.bytes() + working;
-  return result;
+}
+
+}  // namespace
+
+FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
+                    const Context& context) {
+  return complete_fit(find_learner(kName), bank, targets, option_texts(mcmkl_option_table(), options), context,
+                      [&](FitResult& result) { learn(bank, targets, options, context, result); });
 }
 
 Learner mcmkl_learner() {
@@ -335,6 +313,7 @@ Learner mcmkl_learner() {
   learner.summary = "multiclass l1-norm MKL: all classes share few kernels; can learn how similar classes are";
   learner.doc_page = "docs/methods/mcmkl.md";
   learner.tasks = {Task::binary, Task::multiclass};
+  learner.load = load_mcmkl;
   learner.options = describe_options(mcmkl_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

@@ -27,6 +27,7 @@ struct McmklOptions {
 
 [[nodiscard]] const OptionTable<McmklOptions>& mcmkl_option_table();
 [[nodiscard]] Learner mcmkl_learner();
+[[nodiscard]] std::shared_ptr<const ModelPart> load_mcmkl(PartReader& file, const Model& model);
 [[nodiscard]] FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
                                   const Context& context);
 

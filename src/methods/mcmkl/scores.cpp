@@ -3,10 +3,10 @@
 
 #include "algebra/blas.h"
 
-namespace kloom::models {
+namespace kloom::methods {
 
 Matrix class_contributions(const Model& model, const Matrix& applied, Index c, Index rows) {
-  const McmklPart& part = *model.mcmkl;
+  const McmklPart& part = part_of<McmklPart>(model);
   const auto classes = static_cast<Index>(model.classes.size());
   const Index kernels = part.class_weights.cols();
   Matrix result(rows, kernels);
@@ -25,4 +25,4 @@ Matrix class_contributions(const Model& model, const Matrix& applied, Index c, I
   return result;
 }
 
-}  // namespace kloom::models
+}  // namespace kloom::methods

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -17,7 +16,7 @@
 #include "methods/stochastic/augmentation.h"
 #include "methods/stochastic/class_problem.h"
 #include "methods/stochastic/counted_sgd.h"
-#include "methods/seam/fit_report.h"
+#include "methods/stochastic/part.h"
 #include "methods/mklda/strength_choice.h"
 #include "solvers/draws.h"
 
@@ -45,7 +44,7 @@ class Fitter {
         meter_(context, "mkl-da"),
         memory_(memory_budget(context) / 4) {}
 
-  FitResult fit(const Targets& targets);
+  FitResult fit();
 
  private:
   [[nodiscard]] Index sweeps() const {
@@ -67,7 +66,7 @@ class Fitter {
   std::function<void()> look() {
     return [this] { static_cast<void>(meter_.step(done_, planned_, std::nan(""))); };
   }
-  void fill(Model& model, const Targets& targets) const;
+  void fill(Model& model) const;
   void finish(Report& report) const;
 
   const KernelBank& bank_;
@@ -218,12 +217,10 @@ void Fitter::literal() {
   }
 }
 
-void Fitter::fill(Model& model, const Targets& targets) const {
+void Fitter::fill(Model& model) const {
   const Index outputs = labels_.outputs();
   const Index p = bank_.kernels();
-  model.method = "mkl-da";
-  model.options_json = nlohmann::json(option_texts(mklda_option_table(), options_)).dump();
-  describe_classes(model, targets, bank_, outputs);
+  shape_outputs(model, bank_, outputs);
   StochasticPart part;
   const double share = 1.0 / static_cast<double>(solutions_.size());
   part.penalties = Matrix(std::ssize(solutions_) * labels_.classes, p);
@@ -241,7 +238,7 @@ void Fitter::fill(Model& model, const Targets& targets) const {
     part.terms.push_back(std::move(term));
   }
   summarise_terms(part, model);
-  model.stochastic = std::move(part);
+  model.part = std::make_shared<StochasticPart>(std::move(part));
 }
 
 void Fitter::finish(Report& report) const {
@@ -255,7 +252,7 @@ void Fitter::finish(Report& report) const {
   report.tables.push_back(table_);
 }
 
-FitResult Fitter::fit(const Targets& targets) {
+FitResult Fitter::fit() {
   if (options_.mode == "soft") {
     soft();
   } else if (options_.mode == "plain") {
@@ -265,7 +262,7 @@ FitResult Fitter::fit(const Targets& targets) {
   }
   report_.seconds.emplace_back("training", meter_.seconds());
   FitResult result;
-  fill(result.model, targets);
+  fill(result.model);
   finish(result.report);
   return result;
 }
@@ -300,16 +297,8 @@ const OptionTable<MkldaOptions>& mklda_option_table() {
 
 FitResult fit_mklda(const KernelBank& bank, const Targets& targets, const MkldaOptions& options,
                     const Context& context) {
-  check_class_problem("mkl-da", bank, targets);
-  const auto n = static_cast<double>(bank.rows());
-  const algebra::ThreadScope threads(context, n * n * 10.0);
-  FitResult result = Fitter(bank, targets, options, context).fit(targets);
-  Report& report = result.report;
-  describe_fit(report, "mkl-da", bank, targets, threads.threads(), context);
-  report.options = option_texts(mklda_option_table(), options);
-  report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
-  return result;
+  return complete_fit(find_learner("mkl-da"), bank, targets, option_texts(mklda_option_table(), options), context,
+                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 
 Learner mklda_learner() {
@@ -325,7 +314,10 @@ Learner mklda_learner() {
     return fit_mklda(bank, targets, parse_options(mklda_option_table(), values, "mkl-da"), context);
   };
   learner.working_memory = working_memory;
+  learner.operations = [](double n, double /*p*/) { return 10.0 * n * n; };
   learner.wants_families = true;
+  learner.load = load_stochastic;
+  learner.also = {"mkl-dao"};
   return learner;
 }
 

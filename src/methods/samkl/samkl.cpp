@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -14,10 +13,10 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
-#include "methods/seam/fit_report.h"
 #include "methods/gated/held_out.h"
 #include "methods/margin/outputs.h"
 #include "methods/samkl/solver.h"
+#include "methods/gated/part.h"
 #include "methods/gated/scores.h"
 
 namespace kloom::methods {
@@ -91,7 +90,7 @@ class Fitter {
   void score_held_out(Judged& judged, std::size_t output, const MarginTask& rest,
                       const std::vector<Index>& folds, Index fold, const SwitchedSolution& solution) const;
   [[nodiscard]] Fitted learn(std::size_t output, const Choice& choice) const;
-  void fill(Model& model, const Choice& choice, const std::vector<Fitted>& fitted) const;
+  void fill(Model& model, GatedPart& part, const Choice& choice, const std::vector<Fitted>& fitted) const;
   void tell(Report& report, const Choice& choice, const std::vector<Fitted>& fitted) const;
   void warn(Report& report, const std::vector<Fitted>& fitted) const;
   [[nodiscard]] bool class_has_a_pattern_of_its_own(const SwitchedSolution& solution) const;
@@ -139,9 +138,9 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
                             const std::vector<Index>& folds, Index fold,
                             const SwitchedSolution& solution) const {
   const Matrix outputs =
-      models::gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.switches);
-  const models::PatternScores best =
-      models::best_patterns(outputs, distinct_patterns(solution.switches, rest.box), solution.inner.bias,
+      gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.switches);
+  const PatternScores best =
+      best_patterns(outputs, distinct_patterns(solution.switches, rest.box), solution.inner.bias,
                             targets_.task == Task::binary);
   for (std::size_t i = 0; i < folds.size(); ++i) {
     if (folds[i] == fold) judged.scores(static_cast<Index>(i), static_cast<Index>(output)) = best.scores[i];
@@ -247,29 +246,23 @@ Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice) const {
   return fitted;
 }
 
-void Fitter::fill(Model& model, const Choice& choice, const std::vector<Fitted>& fitted) const {
+void Fitter::fill(Model& model, GatedPart& part, const Choice& choice, const std::vector<Fitted>& fitted) const {
   const Index outputs = std::ssize(fitted);
-  model.method = kName;
-  model.task = targets_.task;
-  model.classes = targets_.classes;
-  model.kernel_names = bank_.names();
   model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
   model.weights.values = Matrix(outputs, bank_.kernels());
   model.coefficients = Matrix(bank_.rows(), outputs);
-  model.margin = MarginPart{};
-  model.margin->box = Matrix(bank_.rows(), outputs);
-  model.gate = GatePart{};
-  model.gate->start = fitted.front().start;
-  model.gate->changes = static_cast<double>(choice.changes);
+  part.box = Matrix(bank_.rows(), outputs);
+  part.gates.start = fitted.front().start;
+  part.gates.changes = static_cast<double>(choice.changes);
   for (Index c = 0; c < outputs; ++c) {
     const SwitchedSolution& s = fitted[at(c)].solution;
     const Vector box = with_price(outputs_[at(c)].task, choice.price).box;
     for (Index p = 0; p < bank_.kernels(); ++p) model.weights.values(c, p) = s.inner.theta[at(p)];
     std::ranges::copy(s.inner.coefficients, model.coefficients.column(c).begin());
     model.bias.push_back(s.inner.bias);
-    for (Index i = 0; i < bank_.rows(); ++i) model.margin->box(i, c) = box[at(i)] / s.margins[at(i)];
-    model.gate->outputs.push_back({s.switches, distinct_patterns(s.switches, box), s.margins, {}});
-    if (model.gate->outputs.back().patterns.empty()) {
+    for (Index i = 0; i < bank_.rows(); ++i) part.box(i, c) = box[at(i)] / s.margins[at(i)];
+    part.gates.outputs.push_back({s.switches, distinct_patterns(s.switches, box), s.margins, {}});
+    if (part.gates.outputs.back().patterns.empty()) {
       throw InvalidArgument("every sample has weight 0, so there is nothing to learn from");
     }
   }
@@ -389,8 +382,10 @@ FitResult Fitter::fit() {
   std::vector<Fitted> fitted;
   for (std::size_t k = 0; k < outputs_.size(); ++k) fitted.push_back(learn(k, best.choice));
   result.report.seconds.emplace_back("training", clock.seconds() - chosen);
-  fill(result.model, best.choice, fitted);
-  if (options_.probability) result.model.margin->platt = held_out_sigmoids(outputs_, best.scores);
+  GatedPart part;
+  fill(result.model, part, best.choice, fitted);
+  if (options_.probability) part.platt = held_out_sigmoids(outputs_, best.scores);
+  result.model.part = std::make_shared<GatedPart>(std::move(part));
   tell(result.report, best.choice, fitted);
   return result;
 }
@@ -455,19 +450,11 @@ const OptionTable<SamklOptions>& samkl_option_table() {
 
 FitResult fit_samkl(const KernelBank& bank, const Targets& targets, const SamklOptions& options,
                     const Context& context) {
-  check_margin_problem(kName, bank, targets, false);
-  check_start(options.h0, bank.kernels());
-  const auto n = static_cast<double>(bank.rows());
-  const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
-  FitResult result = Fitter(bank, targets, options, context).fit();
-  Report& report = result.report;
-  describe_fit(report, kName, bank, targets, threads.threads(), context);
-  for (const auto& [name, value] : option_texts(samkl_option_table(), options))
-    report.options.emplace(name, value);
-  result.model.options_json = nlohmann::json(report.options).dump();
-  report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols(), true);
-  return result;
+  return complete_fit(find_learner(kName), bank, targets, option_texts(samkl_option_table(), options), context,
+                      [&](FitResult& result) {
+                        check_start(options.h0, bank.kernels());
+                        result = Fitter(bank, targets, options, context).fit();
+                      });
 }
 
 Learner samkl_learner() {
@@ -478,6 +465,7 @@ Learner samkl_learner() {
   learner.doc_page = "docs/methods/samkl.md";
   learner.tasks = {Task::binary, Task::multiclass};
   learner.sample_maps = true;
+  learner.load = load_gated;
   learner.options = describe_options(samkl_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

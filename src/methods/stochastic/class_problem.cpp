@@ -10,32 +10,11 @@
 
 namespace kloom::methods {
 
-void check_class_problem(const std::string& method, const KernelBank& bank, const Targets& targets) {
-  if (!bank.symmetric() || bank.rows() != targets.samples()) {
-    throw InvalidArgument(
-        fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal", bank.rows(),
-                    bank.cols(), targets.samples()));
-  }
-  if (targets.task != Task::binary && targets.task != Task::multiclass) {
-    throw InvalidArgument(
-        fmt::format("method {} learns classes; the task is {}", method, to_string(targets.task)));
-  }
-  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
-    if (targets.codes[i] == Targets::unlabelled) {
-      throw InvalidArgument(
-          fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, method));
-    }
-  }
-}
-
 ClassLabels labels_of(const Targets& targets) {
   return {targets.codes, targets.weights, static_cast<Index>(targets.classes.size())};
 }
 
-void describe_classes(Model& model, const Targets& targets, const KernelBank& bank, Index outputs) {
-  model.task = targets.task;
-  model.classes = targets.classes;
-  model.kernel_names = bank.names();
+void shape_outputs(Model& model, const KernelBank& bank, Index outputs) {
   model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
   model.weights.values = Matrix(outputs, bank.kernels());
   model.coefficients = Matrix(bank.rows(), outputs);

@@ -172,7 +172,7 @@ void StreamState::add_class(const std::string& name) {
 }
 
 // Two classes are one score, the difference; its kernel weights are the sum of both classes'.
-void StreamState::write_binary(Model& model) const {
+void StreamState::write_binary(Model& model, StreamPart& part) const {
   model.task = Task::binary;
   model.weights.shape = KernelWeights::Shape::shared;
   model.weights.values = Matrix(1, store->kernels());
@@ -195,11 +195,11 @@ void StreamState::write_binary(Model& model) const {
     }
     if (range.size() == 0 && s + 1 < segments.size()) continue;
     model.weights.values = term.weights;
-    if (options.literal) model.stochastic->terms.push_back(std::move(term));
+    if (options.literal) part.terms.push_back(std::move(term));
   }
 }
 
-void StreamState::write_classes(Model& model) const {
+void StreamState::write_classes(Model& model, StreamPart& part) const {
   model.task = Task::multiclass;
   model.weights.shape = KernelWeights::Shape::per_class;
   model.weights.values = Matrix(outputs(), store->kernels());
@@ -218,7 +218,7 @@ void StreamState::write_classes(Model& model) const {
     }
     if (range.size() == 0 && s + 1 < segments.size()) continue;
     model.weights.values = term.weights;
-    if (options.literal) model.stochastic->terms.push_back(std::move(term));
+    if (options.literal) part.terms.push_back(std::move(term));
   }
 }
 
@@ -247,7 +247,7 @@ Model StreamState::model() const {
   for (Index d = 0; d < basis.features.cols(); ++d) {
     for (Index j = 0; j < support(); ++j) basis.features(j, d) = store->value(j, d);
   }
-  model.stochastic = StochasticPart{};
+  StreamPart part = state_part();
   if (ufo()) {
     const UfoMirror mirror(options.lambda, options.alpha, store->kernels());
     Vector w(at(store->kernels()));
@@ -262,17 +262,17 @@ Model StreamState::model() const {
         model.coefficients(j, k) = (scores == 1 ? 2.0 * counts[1][at(j)] : counts[at(k)][at(j)]) / t;
     }
   } else if (scores == 1) {
-    write_binary(model);
+    write_binary(model, part);
   } else {
-    write_classes(model);
+    write_classes(model, part);
   }
-  model.stream = part();
-  if (map) model.features = feature_part(scores);
+  if (map) part.features = feature_scores(scores);
+  model.part = std::make_shared<StreamPart>(std::move(part));
   return model;
 }
 
 // What multiplies the features: θ by each kernel's weight over t.
-FeaturePart StreamState::feature_part(Index scores) const {
+FeatureScores StreamState::feature_scores(Index scores) const {
   const Index count = map->count();
   const Index p = store->kernels();
   const auto t = static_cast<double>(std::max<Index>(1, steps()));
@@ -281,7 +281,7 @@ FeaturePart StreamState::feature_part(Index scores) const {
   const auto weight = [&](Index f, Index k) {
     return ufo() ? mirrored[at(f)] : segments.back().weights(f, k) * segments.back().scales[at(k)] / t;
   };
-  FeaturePart part{*map, Matrix(p * count, scores)};
+  FeatureScores part{*map, Matrix(p * count, scores)};
   for (Index row = 0; row < part.weights.rows(); ++row) {
     const auto of_class = [&](Index k) { return weight(row / count, k) * theta[at(k)][at(row)]; };
     if (scores == 1) part.weights(row, 0) = of_class(1) - of_class(0);
@@ -290,7 +290,7 @@ FeaturePart StreamState::feature_part(Index scores) const {
   return part;
 }
 
-StreamPart StreamState::part() const {
+StreamPart StreamState::state_part() const {
   StreamPart part;
   part.numbers = {ufo() ? 1.0 : 0.0, options.literal ? 1.0 : 0.0};
   for (const double* number : scalars(*this)) part.numbers.push_back(*number);
@@ -312,12 +312,12 @@ StreamPart StreamState::part() const {
     part.segments(static_cast<Index>(s), 1) = static_cast<double>(segments[s].weights.cols());
     rows += segments[s].weights.cols();
   }
-  part.weights = Matrix(rows, store->kernels() + 1);
+  part.segment_weights = Matrix(rows, store->kernels() + 1);
   Index row = 0;
   for (const Segment& segment : segments) {
     for (Index k = 0; k < segment.weights.cols(); ++k, ++row) {
-      for (Index f = 0; f < store->kernels(); ++f) part.weights(row, f) = segment.weights(f, k);
-      part.weights(row, store->kernels()) = segment.scales[at(k)];
+      for (Index f = 0; f < store->kernels(); ++f) part.segment_weights(row, f) = segment.weights(f, k);
+      part.segment_weights(row, store->kernels()) = segment.scales[at(k)];
     }
   }
   return part;
@@ -325,22 +325,23 @@ StreamPart StreamState::part() const {
 
 StreamState::StreamState(const Model& checkpoint)
     : augmentation({}, 0, static_cast<Index>(checkpoint.kernel_names.size()), false), draws(0) {
-  if (!checkpoint.stream || !checkpoint.recipe)
+  const auto* part = find_part<StreamPart>(checkpoint);
+  if (part == nullptr || !checkpoint.recipe)
     throw InvalidArgument("the model is no checkpoint of a stream; 'kloom stream' writes those");
   recipe = *checkpoint.recipe;
   classes = checkpoint.classes;
-  restore_numbers(*checkpoint.stream);
-  restore_support(*checkpoint.stream, checkpoint);
-  restore_segments(*checkpoint.stream);
-  restore_map(checkpoint);
+  restore_numbers(*part);
+  restore_support(*part, checkpoint);
+  restore_segments(*part);
+  restore_map(*part);
 }
 
-void StreamState::restore_map(const Model& checkpoint) {
-  if (!checkpoint.features) return;
-  map = checkpoint.features->map;
+void StreamState::restore_map(const StreamPart& part) {
+  if (!part.features) return;
+  map = part.features->map;
   options.approx = map->kind == FeatureMap::Kind::rff ? "rff" : "nystroem";
   options.features = map->count();
-  const Matrix& sums = checkpoint.stream->theta;
+  const Matrix& sums = part.theta;
   require(sums.rows() == store->kernels() * map->count() && sums.cols() == outputs());
   for (Index k = 0; k < outputs(); ++k) theta.emplace_back(sums.column(k).begin(), sums.column(k).end());
 }
@@ -408,11 +409,11 @@ void StreamState::restore_segments(const StreamPart& part) {
             part.segments(s, 1) <= static_cast<double>(outputs()));
     segment.first = before = static_cast<Index>(part.segments(s, 0));
     const auto own = static_cast<Index>(part.segments(s, 1));
-    require(part.weights.cols() == kernels + 1 && row + own <= part.weights.rows());
+    require(part.segment_weights.cols() == kernels + 1 && row + own <= part.segment_weights.rows());
     segment.weights = Matrix(kernels, own);
     for (Index k = 0; k < own; ++k, ++row) {
-      for (Index f = 0; f < kernels; ++f) segment.weights(f, k) = part.weights(row, f);
-      segment.scales.push_back(part.weights(row, kernels));
+      for (Index f = 0; f < kernels; ++f) segment.weights(f, k) = part.segment_weights(row, f);
+      segment.scales.push_back(part.segment_weights(row, kernels));
     }
     segment.kernel = kernels::family_combination(store->families(), segment.weights.view());
     segments.push_back(std::move(segment));

@@ -10,6 +10,7 @@
 
 #include "kernels/functions/sample_store.h"
 #include "kloom/bank.h"
+#include "kloom/parts.h"
 #include "kloom/stream.h"
 #include "methods/stochastic/augmentation.h"
 #include "solvers/draws.h"
@@ -65,12 +66,12 @@ struct StreamState {
   Index lines = 0;
 
  private:
-  void write_binary(Model& model) const;
-  void write_classes(Model& model) const;
+  void write_binary(Model& model, StreamPart& part) const;
+  void write_classes(Model& model, StreamPart& part) const;
   void fit_map(std::uint64_t seed);
-  [[nodiscard]] FeaturePart feature_part(Index scores) const;
-  void restore_map(const Model& checkpoint);
-  [[nodiscard]] StreamPart part() const;
+  [[nodiscard]] FeatureScores feature_scores(Index scores) const;
+  void restore_map(const StreamPart& part);
+  [[nodiscard]] StreamPart state_part() const;
   void restore_numbers(const StreamPart& part);
   void restore_support(const StreamPart& part, const Model& checkpoint);
   void restore_segments(const StreamPart& part);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "algebra/blas.h"
@@ -15,7 +14,7 @@
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "methods/stochastic/class_problem.h"
-#include "methods/seam/fit_report.h"
+#include "methods/stochastic/part.h"
 #include "solvers/draws.h"
 
 namespace kloom::methods {
@@ -163,20 +162,18 @@ class Fitter {
  public:
   Fitter(const KernelBank& bank, const Targets& targets, const UfoOptions& options, const Context& context)
       : bank_(bank),
-        given_(options),
         options_(options),
         context_(context),
         labels_(labels_of(targets)),
         meter_(context, "ufo-mkl") {}
 
-  FitResult fit(const Targets& targets);
+  FitResult fit();
 
  private:
   void choose(Report& report);
   [[nodiscard]] double held_out_error(const UfoMirror& mirror) const;
-  void fill(Model& model, const Targets& targets, const Descent& descent, const UfoMirror& mirror) const;
+  void fill(Model& model, const Descent& descent, const UfoMirror& mirror) const;
   const KernelBank& bank_;
-  UfoOptions given_;
   UfoOptions options_;  // with what was chosen
   const Context& context_;
   ClassLabels labels_;
@@ -252,11 +249,9 @@ void Fitter::choose(Report& report) {
   report.seconds.emplace_back("cross-validation", meter_.seconds());
 }
 
-void Fitter::fill(Model& model, const Targets& targets, const Descent& descent, const UfoMirror& mirror) const {
+void Fitter::fill(Model& model, const Descent& descent, const UfoMirror& mirror) const {
   const UfoState& state = descent.state();
-  model.method = "ufo-mkl";
-  model.options_json = nlohmann::json(option_texts(ufo_option_table(), given_)).dump();
-  describe_classes(model, targets, bank_, labels_.outputs());
+  shape_outputs(model, bank_, labels_.outputs());
   const Vector w = descent.weights();
   // θ_f = Σ c Φ_f, so weights times t and counts over t are a feasible dual point and its image.
   const auto t = static_cast<double>(state.steps);
@@ -266,13 +261,14 @@ void Fitter::fill(Model& model, const Targets& targets, const Descent& descent, 
   }
   for (std::size_t i = 0; i < model.coefficients.values().size(); ++i)
     model.coefficients.values()[i] = both * state.counts.values()[i] / t;
-  model.stochastic = StochasticPart{};
-  model.stochastic->lambda = options_.lambda;
-  model.stochastic->alpha = options_.alpha;
-  model.stochastic->norm = mirror.dual_power() / (mirror.dual_power() - 1.0);
+  StochasticPart part;
+  part.lambda = options_.lambda;
+  part.alpha = options_.alpha;
+  part.norm = mirror.dual_power() / (mirror.dual_power() - 1.0);
+  model.part = std::make_shared<StochasticPart>(std::move(part));
 }
 
-FitResult Fitter::fit(const Targets& targets) {
+FitResult Fitter::fit() {
   FitResult result;
   choose(result.report);
   const UfoMirror mirror(options_.lambda, options_.alpha, bank_.kernels());
@@ -286,7 +282,7 @@ FitResult Fitter::fit(const Targets& targets) {
     result.report.trace.push_back({epoch, share, meter_.seconds()});
     return meter_.step(epoch, epochs, share);
   });
-  fill(result.model, targets, descent, mirror);
+  fill(result.model, descent, mirror);
   const UfoState& state = descent.state();
   Report& report = result.report;
   report.status = stopped ? Status::stopped : Status::iteration_limit;
@@ -347,14 +343,8 @@ const OptionTable<UfoOptions>& ufo_option_table() {
 
 FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptions& options,
                   const Context& context) {
-  check_class_problem("ufo-mkl", bank, targets);
-  const auto n = static_cast<double>(bank.rows());
-  const algebra::ThreadScope threads(context, n * n * 10.0);
-  FitResult result = Fitter(bank, targets, options, context).fit(targets);
-  describe_fit(result.report, "ufo-mkl", bank, targets, threads.threads(), context);
-  result.report.memory_bytes =
-      bank.bytes() + working_memory(bank.rows(), bank.kernels(), result.model.coefficients.cols());
-  return result;
+  return complete_fit(find_learner("ufo-mkl"), bank, targets, option_texts(ufo_option_table(), options), context,
+                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 
 Learner ufo_learner() {
@@ -369,7 +359,9 @@ Learner ufo_learner() {
     return fit_ufo(bank, targets, parse_options(ufo_option_table(), values, "ufo-mkl"), context);
   };
   learner.working_memory = working_memory;
+  learner.operations = [](double n, double /*p*/) { return 10.0 * n * n; };
   learner.wants_families = true;
+  learner.load = load_stochastic;
   return learner;
 }
 

@@ -15,6 +15,7 @@
 #include "algebra/threads.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -921,8 +922,8 @@ TEST(Bemkl, HeldOutSamplesCalibrateProbabilities) {
   };
   const FitResult plain = train("none", half);
   const FitResult calibrated = train("held-out", half);
-  EXPECT_EQ(plain.model.bemkl->temperature, 1.0);
-  EXPECT_GT(calibrated.model.bemkl->temperature, 1.0);
+  EXPECT_EQ(part_of<BemklPosterior>(plain.model).temperature, 1.0);
+  EXPECT_GT(part_of<BemklPosterior>(calibrated.model).temperature, 1.0);
   // The rest of the model is the same, and so are the classes.
   EXPECT_EQ(plain.model.coefficients.values().front(), calibrated.model.coefficients.values().front());
   EXPECT_LT(loss(calibrated.model), loss(plain.model));
@@ -961,7 +962,7 @@ TEST(Bemkl, TooFewSamplesToCalibrateLeaveProbabilitiesAsTheyAre) {
   BinaryProblem problem = test::binary_problem(20, 2, {1.0}, 3);
   for (std::size_t i = 0; i < 20; ++i) problem.targets.codes[i] = i < 2 ? 1 : 0;
   const FitResult fit = methods::fit_bemkl(*bank_of(problem.kernels), problem.targets, {}, {});
-  EXPECT_EQ(fit.model.bemkl->temperature, 1.0);
+  EXPECT_EQ(part_of<BemklPosterior>(fit.model).temperature, 1.0);
 }
 
 struct Moons {
@@ -1098,7 +1099,7 @@ TEST(Bemkl, OptionsAreParsedAndRefusedByTheirTable) {
       learner.fit(*bank, problem.targets, {{"sigma_g", "0.5"}, {"iterations", "7"}, {"tolerance", "0"}}, {});
   EXPECT_EQ(result.report.iterations, 7);
   EXPECT_EQ(result.report.options.at("sigma_g"), "0.5");
-  EXPECT_EQ(result.model.bemkl->sigma_g, 0.5);
+  EXPECT_EQ(part_of<BemklPosterior>(result.model).sigma_g, 0.5);
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"sigma_g", "0"},
                                                                                     {"sigma_g", "abc"},
                                                                                     {"sigma_g", "nan"},

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kloom/error.h"
-#include "kloom/model.h"
+#include "kloom/parts.h"
 #include "support/files.h"
 #include "support/problems.h"
 
@@ -17,9 +17,9 @@ using testing::read_bytes;
 using testing::TemporaryFolder;
 
 // 4 samples, 2 kernels, 3 classes.
-Model sound_model(GatePart::Kind kind) {
+Model sound_model(Gates::Kind kind) {
   Model model;
-  model.method = "gated";
+  model.method = kind == Gates::Kind::switches ? "samkl" : "lmkl";
   model.task = Task::multiclass;
   model.classes = {"a", "b", "c"};
   model.kernel_names = {"k", "l"};
@@ -27,13 +27,12 @@ Model sound_model(GatePart::Kind kind) {
   model.weights.values = test::normal_matrix(3, 2, 1);
   model.coefficients = test::normal_matrix(4, 3, 2);
   model.bias = {1.0, 2.0, 3.0};
-  model.margin = MarginPart{};
-  model.margin->box = Matrix(4, 3, 1.0);
-  model.gate = GatePart{};
-  model.gate->kind = kind;
-  const bool switches = kind == GatePart::Kind::switches;
+  GatedPart part;
+  part.box = Matrix(4, 3, 1.0);
+  part.gates.kind = kind;
+  const bool switches = kind == Gates::Kind::switches;
   for (unsigned c = 0; c < 3; ++c) {
-    GatePart::Output output;
+    Gates::Output output;
     output.samples = switches ? Matrix(4, 2, 1.0) : test::normal_matrix(4, 2, 3 + c);
     if (switches) {
       output.samples(static_cast<Index>(c), 1) = 0.0;
@@ -43,25 +42,26 @@ Model sound_model(GatePart::Kind kind) {
     } else {
       output.parameters = test::normal_matrix(2, 4, 6 + c);
     }
-    model.gate->outputs.push_back(output);
+    part.gates.outputs.push_back(output);
   }
   if (switches) {
-    model.gate->start = {1.0, 1.0};
-    model.gate->changes = 1.0;
+    part.gates.start = {1.0, 1.0};
+    part.gates.changes = 1.0;
   } else {
-    model.gate->space = {0.5, 0.5};
-    model.gate->projection = test::normal_matrix(4, 3, 9);
-    model.gate->offset = {0.1, 0.2, 0.3};
+    part.gates.space = {0.5, 0.5};
+    part.gates.projection = test::normal_matrix(4, 3, 9);
+    part.gates.offset = {0.1, 0.2, 0.3};
   }
+  model.part = std::make_shared<GatedPart>(std::move(part));
   return model;
 }
 
-constexpr GatePart::Kind kKinds[] = {GatePart::Kind::switches, GatePart::Kind::softmax,
-                                     GatePart::Kind::sigmoid};
+constexpr Gates::Kind kKinds[] = {Gates::Kind::switches, Gates::Kind::softmax,
+                                     Gates::Kind::sigmoid};
 
 bool same(const Model& a, const Model& b) {
-  const GatePart& x = *a.gate;
-  const GatePart& y = *b.gate;
+  const Gates& x = part_of<GatedPart>(a).gates;
+  const Gates& y = part_of<GatedPart>(b).gates;
   bool equal = a.coefficients == b.coefficients && x.kind == y.kind && x.start == y.start &&
                x.changes == y.changes && x.space == y.space && x.projection == y.projection &&
                x.offset == y.offset && x.outputs.size() == y.outputs.size();
@@ -86,7 +86,7 @@ TEST(GateFile, ComesBackToTheBit) {
 TEST(GateFile, DamageAtEveryByteIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.file("m.kloom");
-  for (const auto kind : {GatePart::Kind::switches, GatePart::Kind::softmax}) {
+  for (const auto kind : {Gates::Kind::switches, Gates::Kind::softmax}) {
     const Model model = sound_model(kind);
     save_model(model, path);
     const auto count = testing::damage_everywhere(read_bytes(path), path, load_model,
@@ -97,7 +97,7 @@ TEST(GateFile, DamageAtEveryByteIsRefused) {
 
 TEST(GateFile, GatesThatBreakARuleAreNotSaved) {
   const TemporaryFolder folder;
-  const auto refused = [&](GatePart::Kind kind, auto change) {
+  const auto refused = [&](Gates::Kind kind, auto change) {
     Model model = sound_model(kind);
     change(model);
     try {
@@ -107,25 +107,25 @@ TEST(GateFile, GatesThatBreakARuleAreNotSaved) {
     }
     return std::string("accepted");
   };
-  const auto switches = GatePart::Kind::switches;
-  const auto softmax = GatePart::Kind::softmax;
+  const auto switches = Gates::Kind::switches;
+  const auto softmax = Gates::Kind::softmax;
   EXPECT_EQ(refused(switches, [](Model&) {}), "accepted");
-  EXPECT_THAT(refused(switches, [](Model& m) { m.margin.reset(); }), HasSubstr("margin part"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs.pop_back(); }), HasSubstr("each score"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples = Matrix(3, 2); }),
+  EXPECT_THAT(refused(switches, [](Model& m) { m.part = nullptr; }), HasSubstr("no part"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs.pop_back(); }), HasSubstr("each score"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].samples = Matrix(3, 2); }),
               HasSubstr("each sample"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].samples(0, 0) = 0.5; }),
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].samples(0, 0) = 0.5; }),
               HasSubstr("on nor off"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[1].patterns = Matrix(); }),
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].patterns = Matrix(); }),
               HasSubstr("patterns"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[0].margins[2] = 0.0; }), HasSubstr("positive"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->outputs[0].margins.pop_back(); }), HasSubstr("margins"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.gate->start.pop_back(); }), HasSubstr("per kernel"));
-  EXPECT_THAT(refused(switches, [](Model& m) { m.margin->pairs = Matrix(3, 2); }), HasSubstr("pairs"));
-  EXPECT_THAT(refused(softmax, [](Model& m) { m.gate->outputs[0].parameters = Matrix(2, 3); }),
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].margins[2] = 0.0; }), HasSubstr("positive"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].margins.pop_back(); }), HasSubstr("margins"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.start.pop_back(); }), HasSubstr("per kernel"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).pairs = Matrix(3, 2); }), HasSubstr("pairs"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].parameters = Matrix(2, 3); }),
               HasSubstr("parameters"));
-  EXPECT_THAT(refused(softmax, [](Model& m) { m.gate->offset.pop_back(); }), HasSubstr("inputs"));
-  EXPECT_THAT(refused(softmax, [](Model& m) { m.gate->space.clear(); }), HasSubstr("inputs"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.offset.pop_back(); }), HasSubstr("inputs"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.space.clear(); }), HasSubstr("inputs"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "methods/lmkl/solver.h"
 #include "methods/margin/margin.h"
 #include "methods/gated/scores.h"
@@ -24,7 +25,7 @@ using methods::LmklOptions;
 using methods::LocalPoint;
 using methods::LocalSettings;
 using methods::MarginTask;
-using Kind = GatePart::Kind;
+using Kind = Gates::Kind;
 using ::testing::HasSubstr;
 
 std::unique_ptr<KernelBank> bank_of(test::BinaryProblem problem) {
@@ -106,7 +107,7 @@ TEST(Lmkl, LinearKernelShowsTheFeatures) {
     }
   }
   const auto bank = make_dense_bank({linear}, {"linear"}, true);
-  GatePart gate;
+  Gates gate;
   methods::set_gate_inputs(gate, *bank, {1.0}, 10);
   const Matrix inputs = models::gate_inputs(gate, *bank);
   ASSERT_EQ(inputs.cols(), 3);
@@ -157,7 +158,7 @@ TEST(Lmkl, PredictsByTheGatesOfBothSamples) {
   options.steps = 5;
   const FitResult fit = methods::fit_lmkl(*bank, problem.targets, options, {});
   const Predictions p = predict(fit.model, *bank, {}, {});
-  const Matrix& g = fit.model.gate->outputs[0].samples;
+  const Matrix& g = part_of<GatedPart>(fit.model).gates.outputs[0].samples;
   for (Index i = 0; i < 40; ++i) {
     double sum = fit.model.bias[0];
     double total = 0.0;

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kloom/error.h"
-#include "kloom/model.h"
+#include "kloom/parts.h"
 #include "support/corpus.h"
 #include "support/files.h"
 #include "support/problems.h"
@@ -28,19 +28,20 @@ Model sound_model() {
   model.weights.values = test::normal_matrix(1, 2, 1);
   model.coefficients = test::normal_matrix(4, 3, 2);
   model.bias = {1.0, 2.0, 3.0};
-  model.mcmkl = McmklPart{};
-  model.mcmkl->loss = McmklPart::Loss::logistic;
-  model.mcmkl->bias = false;
-  model.mcmkl->box = {1.0, 2.0, 3.0, 4.0};
-  model.mcmkl->dual = test::normal_matrix(4, 3, 3);
-  model.mcmkl->class_kernels = test::normal_matrix(3, 6, 4);
-  model.mcmkl->class_weights = test::normal_matrix(2, 2, 5);
+  McmklPart part;
+  part.loss = McmklPart::Loss::logistic;
+  part.bias = false;
+  part.box = {1.0, 2.0, 3.0, 4.0};
+  part.dual = test::normal_matrix(4, 3, 3);
+  part.class_kernels = test::normal_matrix(3, 6, 4);
+  part.class_weights = test::normal_matrix(2, 2, 5);
+  model.part = std::make_shared<McmklPart>(std::move(part));
   return model;
 }
 
 bool same(const Model& a, const Model& b) {
-  const McmklPart& x = *a.mcmkl;
-  const McmklPart& y = *b.mcmkl;
+  const McmklPart& x = part_of<McmklPart>(a);
+  const McmklPart& y = part_of<McmklPart>(b);
   return a.coefficients == b.coefficients && x.loss == y.loss && x.bias == y.bias && x.box == y.box &&
          x.dual == y.dual && x.class_kernels == y.class_kernels && x.class_weights == y.class_weights;
 }
@@ -52,7 +53,8 @@ TEST(McmklFile, ComesBackToTheBit) {
   save_model(model, path);
   EXPECT_EQ(model_file_bytes(model), read_bytes(path).size());
   EXPECT_TRUE(same(model, load_model(path)));
-  model.mcmkl->class_kernels = model.mcmkl->class_weights = Matrix();
+  auto& plain = edit_part<McmklPart>(model);
+  plain.class_kernels = plain.class_weights = Matrix();
   save_model(model, path);
   EXPECT_TRUE(same(model, load_model(path)));
 }
@@ -80,14 +82,14 @@ TEST(McmklFile, PartsThatBreakARuleAreNotSaved) {
     return std::string("accepted");
   };
   EXPECT_EQ(refused([](Model&) {}), "accepted");
-  EXPECT_THAT(refused([](Model& m) { m.mcmkl->box.pop_back(); }), HasSubstr("prices"));
-  EXPECT_THAT(refused([](Model& m) { m.mcmkl->dual = Matrix(4, 2); }), HasSubstr("dual"));
-  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_kernels = Matrix(3, 5); }),
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).box.pop_back(); }), HasSubstr("prices"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).dual = Matrix(4, 2); }), HasSubstr("dual"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_kernels = Matrix(3, 5); }),
               HasSubstr("kernels on classes"));
-  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_kernels = Matrix(2, 6); }),
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_kernels = Matrix(2, 6); }),
               HasSubstr("kernels on classes"));
-  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_weights = Matrix(3, 2); }), HasSubstr("weights"));
-  EXPECT_THAT(refused([](Model& m) { m.mcmkl->class_weights = Matrix(); }), HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_weights = Matrix(3, 2); }), HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_weights = Matrix(); }), HasSubstr("weights"));
   EXPECT_THAT(refused([](Model& m) {
                 m.weights.shape = KernelWeights::Shape::per_class;
                 m.weights.values = Matrix(3, 2);

@@ -12,6 +12,7 @@
 
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "methods/margin/mkl.h"
 #include "solvers/msvm.h"
 #include "support/multiclass.h"
@@ -214,7 +215,7 @@ TEST(Mcmkl, PredictsBySumsOverSamplesAndClasses) {
     const std::vector<Matrix> classes = methods::class_kernels(class_kernels, 3);
     const auto weight = [&](std::size_t j, Index k) {
       return classes.size() == 1 ? model.weights.values(0, k)
-                                 : model.mcmkl->class_weights(static_cast<Index>(j), k);
+                                 : part_of<McmklPart>(model).class_weights(static_cast<Index>(j), k);
     };
     for (Index i = 0; i < 12; ++i) {
       for (Index u = 0; u < 3; ++u) {
@@ -342,7 +343,7 @@ TEST(Mcmkl, ChoosesCByCrossValidation) {
       best = row[0];
     }
   }
-  EXPECT_EQ(result.model.mcmkl->box[0], best);
+  EXPECT_EQ(part_of<McmklPart>(result.model).box[0], best);
   options.C_grid = "0,1";
   EXPECT_THROW((void)fit(problem, options), InvalidArgument);
 }

@@ -11,6 +11,7 @@
 
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "methods/margin/margin.h"
 #include "methods/samkl/solver.h"
 #include "support/multiclass.h"
@@ -71,7 +72,7 @@ struct Transcribed {
 };
 
 Transcribed transcribe(const std::vector<Matrix>& kernels, const Model& model, Index c) {
-  const auto& own = model.gate->outputs[static_cast<std::size_t>(c)];
+  const auto& own = part_of<GatedPart>(model).gates.outputs[static_cast<std::size_t>(c)];
   const Index n = model.coefficients.rows();
   Transcribed result;
   for (Index i = 0; i < n; ++i) {
@@ -94,7 +95,7 @@ TEST(Samkl, PredictsByTheBestPatternOfTheTrainingSamples) {
   const auto bank = bank_of(problem);
   const FitResult fit = methods::fit_samkl(*bank, problem.targets, fixed(1.0, "2", "one"), {});
   const Model& model = fit.model;
-  const auto& own = model.gate->outputs.front();
+  const auto& own = part_of<GatedPart>(model).gates.outputs.front();
   ASSERT_GT(own.patterns.rows(), 1);
   const Transcribed t = transcribe(problem.kernels, model, 0);
   const Predictions p = predict(model, *bank, {}, {});
@@ -127,7 +128,7 @@ TEST(Samkl, SeveralClassesTakeTheLargestScore) {
   Index right = 0;
   for (Index c = 0; c < 3; ++c) {
     const Transcribed t = transcribe(problem.kernels, fit.model, c);
-    const auto& own = fit.model.gate->outputs[static_cast<std::size_t>(c)];
+    const auto& own = part_of<GatedPart>(fit.model).gates.outputs[static_cast<std::size_t>(c)];
     for (Index i = 0; i < 60; ++i) {
       double best = -1e300;
       for (Index k = 0; k < 60; ++k) {
@@ -212,7 +213,7 @@ TEST(Samkl, ObjectiveFallsWhileTauIsOne) {
     options.tolerance = 1e-6;
     const FitResult fit = methods::fit_samkl(*bank, problem.targets, options, {});
     double box = 0.0;
-    for (double value : fit.model.margin->box.values()) box += value;
+    for (double value : part_of<MarginPart>(fit.model).box.values()) box += value;
     for (std::size_t k = 1; k < fit.report.trace.size(); ++k) {
       const double before = fit.report.trace[k - 1].objective;
       // The allowance of 1e-6 per constraint costs at most C each.
@@ -274,16 +275,15 @@ TEST(Samkl, BeginsWhereItIsTold) {
   SamklOptions options = fixed(1.0, "1", "one");
   options.h0 = "0110";
   const FitResult given = methods::fit_samkl(*bank, problem.targets, options, {});
-  EXPECT_EQ(given.model.gate->start, (Vector{0.0, 1.0, 1.0, 0.0}));
+  EXPECT_EQ(part_of<GatedPart>(given.model).gates.start, (Vector{0.0, 1.0, 1.0, 0.0}));
   options.h0 = "l1";
   const FitResult l1 = methods::fit_samkl(*bank, problem.targets, options, {});
-  EXPECT_LT(
-      l1.model.gate->start[0] + l1.model.gate->start[1] + l1.model.gate->start[2] + l1.model.gate->start[3],
-      4.0);
+  const Vector& start = part_of<GatedPart>(l1.model).gates.start;
+  EXPECT_LT(start[0] + start[1] + start[2] + start[3], 4.0);
   for (const FitResult* fit : {&given, &l1}) {
     for (Index p = 0; p < 4; ++p) {
       // A kernel that is off in h⁰ has no weight and is worth nothing to anyone.
-      if (fit->model.gate->start[static_cast<std::size_t>(p)] == 0.0) {
+      if (part_of<GatedPart>(fit->model).gates.start[static_cast<std::size_t>(p)] == 0.0) {
         EXPECT_EQ(fit->model.weights.values(0, p), 0.0);
       }
     }
@@ -312,7 +312,7 @@ TEST(Samkl, SampleOfWeightZeroIsNotThere) {
   weighted.weights[5] = 0.0;
   const FitResult fit = methods::fit_samkl(*bank, weighted, fixed(1.0, "1", "stop"), {});
   EXPECT_EQ(fit.model.coefficients(5, 0), 0.0);
-  EXPECT_EQ(fit.model.gate->outputs[0].margins[5], 1.0);
+  EXPECT_EQ(part_of<GatedPart>(fit.model).gates.outputs[0].margins[5], 1.0);
 }
 
 TEST(Samkl, RefusesWhatItCannotDo) {

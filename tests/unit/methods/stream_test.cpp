@@ -2,6 +2,7 @@
 //
 // Learning from a stream against transcriptions in which every w_mf is an expansion of its own over all samples
 // seen, shrunk and added to at every step as the published algorithms say.
+#include "kloom/parts.h"
 #include "kloom/stream.h"
 
 #include <gtest/gtest.h>
@@ -456,9 +457,9 @@ TEST(Stream, RefusesWhatItCannotDo) {
   EXPECT_THROW(static_cast<void>(learner.model()), InvalidArgument);
   learner.learn(data);
   Model model = learner.model();
-  model.stream->numbers.pop_back();
+  edit_part<StreamPart>(model).numbers.pop_back();
   EXPECT_THROW(StreamLearner(model, {}), FileError);
-  model.stream.reset();
+  model.part = std::make_shared<StochasticPart>();
   EXPECT_THROW(StreamLearner(model, {}), InvalidArgument);
 }
 

@@ -11,6 +11,7 @@
 
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/parts.h"
 #include "solvers/draws.h"
 #include "support/problems.h"
 
@@ -262,8 +263,8 @@ TEST(UfoMkl, GridSearchTakesTheLowestHeldOutError) {
     }
   }
   EXPECT_EQ(fit.report.tables[0].rows.size(), 6U);
-  EXPECT_EQ(fit.model.stochastic->lambda, best[0]);
-  EXPECT_EQ(fit.model.stochastic->alpha, best[1]);
+  EXPECT_EQ(part_of<StochasticPart>(fit.model).lambda, best[0]);
+  EXPECT_EQ(part_of<StochasticPart>(fit.model).alpha, best[1]);
   EXPECT_EQ(best[1], 0.001);  // at α = 10 every weight is 0
   options.lambda_grid = "-1,1";
   EXPECT_THROW(static_cast<void>(fit_ufo(*p.bank, p.targets, options, {})), InvalidArgument);

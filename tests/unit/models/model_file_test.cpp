@@ -13,7 +13,7 @@
 
 #include "fuzz/model_input.h"
 #include "kloom/error.h"
-#include "kloom/model.h"
+#include "kloom/parts.h"
 #include "support/corpus.h"
 #include "support/files.h"
 
@@ -186,7 +186,6 @@ Model random_model(unsigned seed) {
   const Index outputs = single ? 1 : 2 + random.below(3);
   const bool classes = model.task != Task::regression && model.task != Task::multi_regression;
   if (classes) model.classes = random.texts(model.task == Task::binary ? 2 : outputs);
-  model.method = random.text();
   model.target_name = random.text();
   model.options_json = random.text();
   model.report_json = random.text();
@@ -201,10 +200,21 @@ Model random_model(unsigned seed) {
   model.bias = random.vector(outputs);
   if (random.coin() && model.weights.shape != KernelWeights::Shape::per_sample) {
     const bool apart = model.weights.shape == KernelWeights::Shape::per_class;
-    model.bemkl = random_posterior(random, samples, kernels, apart ? outputs : 1, apart ? 1 : outputs);
+    model.method = "bemkl";
+    model.part = std::make_shared<BemklPosterior>(
+        random_posterior(random, samples, kernels, apart ? outputs : 1, apart ? 1 : outputs));
+  } else {
+    model.method = "uniform";
+    MarginPart part;
+    part.box = random.matrix(samples, outputs);
+    model.part = std::make_shared<MarginPart>(std::move(part));
   }
   if (random.coin()) model.recipe = random_recipe(random, samples, kernels);
   return model;
+}
+
+bool has_posterior(const Model& model) {
+  return find_part<BemklPosterior>(model) != nullptr;
 }
 
 bool same_bits(std::span<const double> a, std::span<const double> b) {
@@ -275,13 +285,16 @@ bool same(const BemklPosterior& a, const BemklPosterior& b) {
                     [](const auto& x, const auto& y) { return same(x, y); });
 }
 bool same(const Model& a, const Model& b) {
-  if (a.bemkl.has_value() != b.bemkl.has_value() || a.recipe.has_value() != b.recipe.has_value()) return false;
+  const auto* x = find_part<BemklPosterior>(a);
+  const auto* y = find_part<BemklPosterior>(b);
+  if ((x == nullptr) != (y == nullptr) || a.recipe.has_value() != b.recipe.has_value()) return false;
+  if (x == nullptr && !same(part_of<MarginPart>(a).box, part_of<MarginPart>(b).box)) return false;
   return a.method == b.method && a.task == b.task && a.classes == b.classes && a.target_name == b.target_name &&
          a.options_json == b.options_json && a.report_json == b.report_json &&
          a.kernel_names == b.kernel_names && a.weights.shape == b.weights.shape &&
          same(a.weights.values, b.weights.values) && same(a.weights.deviation, b.weights.deviation) &&
          same(a.coefficients, b.coefficients) && same_bits(a.bias, b.bias) &&
-         (!a.bemkl || same(*a.bemkl, *b.bemkl)) && (!a.recipe || same(*a.recipe, *b.recipe));
+         (x == nullptr || same(*x, *y)) && (!a.recipe || same(*a.recipe, *b.recipe));
 }
 
 TEST(ModelFile, RandomModelsComeBackToTheBit) {
@@ -295,7 +308,7 @@ TEST(ModelFile, RandomModelsComeBackToTheBit) {
     EXPECT_EQ(model_file_bytes(model), read_bytes(path).size());
     EXPECT_TRUE(same(model, load_model(path))) << "seed " << seed;
     recipes += model.recipe ? 1 : 0;
-    posteriors += model.bemkl ? 1 : 0;
+    posteriors += has_posterior(model) ? 1 : 0;
   }
   EXPECT_GT(recipes, 100);
   EXPECT_GT(posteriors, 100);
@@ -305,7 +318,7 @@ TEST(ModelFile, DamageAtEveryByteIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.file("m.kloom");
   unsigned seed = 0;
-  while (!random_model(seed).recipe || !random_model(seed).bemkl || random_model(seed).kernel_names.size() > 3)
+  while (!random_model(seed).recipe || !has_posterior(random_model(seed)) || random_model(seed).kernel_names.size() > 3)
     ++seed;
   const Model model = random_model(seed);
   save_model(model, path);
@@ -332,7 +345,7 @@ TEST(ModelFile, ModelsThatBreakARuleAreNotSaved) {
   const TemporaryFolder folder;
   const std::string path = folder.file("m.kloom");
   unsigned seed = 0;
-  while (!random_model(seed).recipe || !random_model(seed).bemkl || random_model(seed).task != Task::binary)
+  while (!random_model(seed).recipe || !has_posterior(random_model(seed)) || random_model(seed).task != Task::binary)
     ++seed;
   const auto refused = [&](auto change) {
     Model model = random_model(seed);
@@ -352,10 +365,10 @@ TEST(ModelFile, ModelsThatBreakARuleAreNotSaved) {
   EXPECT_THAT(refused([](Model& m) { m.kernel_names.emplace_back("k"); }), HasSubstr("weights"));
   EXPECT_THAT(refused([](Model& m) { m.weights.deviation = Matrix(7, 7); }), HasSubstr("deviations"));
   EXPECT_THAT(refused([](Model& m) { m.coefficients = Matrix(); }), HasSubstr("coefficients"));
-  EXPECT_THAT(refused([](Model& m) { m.bemkl->groups[0].omega.push_back(1); }), HasSubstr("wrong length"));
-  EXPECT_THAT(refused([](Model& m) { m.bemkl->groups[0].be_covariance = Matrix(1, 1); }),
+  EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].omega.push_back(1); }), HasSubstr("wrong length"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].be_covariance = Matrix(1, 1); }),
               HasSubstr("bias and kernel"));
-  EXPECT_THAT(refused([](Model& m) { m.bemkl->groups[0].a_covariance = {Matrix(1, 9)}; }),
+  EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].a_covariance = {Matrix(1, 9)}; }),
               HasSubstr("covariance"));
   EXPECT_THAT(refused([](Model& m) { m.recipe->terms.pop_back(); }), HasSubstr("different kernels"));
   EXPECT_THAT(refused([](Model& m) { ++m.recipe->basis.samples; }), HasSubstr("training samples"));
@@ -409,7 +422,7 @@ class EditedDocument : public ::testing::Test {
  private:
   static unsigned seed() {
     unsigned s = 0;
-    while (!random_model(s).recipe || !random_model(s).bemkl) ++s;
+    while (!random_model(s).recipe || !has_posterior(random_model(s))) ++s;
     return s;
   }
 };
@@ -464,7 +477,7 @@ Model version_one() {
   group.a_covariance = {Matrix(3, 3, 0.25)};
   group.f_location = Matrix(3, 1, -1.0);
   posterior.groups = {group};
-  model.bemkl = posterior;
+  model.part = std::make_shared<BemklPosterior>(posterior);
   Recipe recipe;
   recipe.spec = parse_kernel_spec("rbf(width=1..2) on all");
   PreprocessingOptions options;

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts that kloom's methods add to their models: plain data, for those who look into a model, for the referee
+// and for the methods themselves, which implement what the parts do (src/methods/NAME).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kloom/features.h"
+#include "kloom/model.h"
+
+namespace kloom {
+
+// BEMKL's variational factors, as far as they determine the rest (docs/methods/bemkl.md).
+struct BemklPosterior : ModelPart {
+  enum class Likelihood { probit, multinomial, gaussian };
+  // One joint fit of M outputs that share kernel weights.
+  struct Group {
+    Matrix lambda;                     // E[λ], N × M
+    Vector omega;                      // E[ω], P
+    Vector gamma;                      // E[γ], M
+    Vector upsilon;                    // E[υ], M: precision of the kernels' outputs
+    Vector epsilon;                    // E[ε], M: precision of f
+    Matrix be_covariance;              // Σ_(b,e), (M+P) × (M+P), biases first
+    std::vector<Matrix> a_covariance;  // Σ_a of each output, N × N; empty if left out (--no-variance)
+    Matrix f_location;                 // μ of the last q(f) update, N × M; empty in regression
+    Vector e_location, e_precision;    // non-negative weights: the normals that were cut off at 0; else empty
+  };
+  Likelihood likelihood = Likelihood::probit;
+  double sigma_g = 1.0;
+  double margin = 1.0;
+  double alpha_lambda = 1.0, beta_lambda = 1.0;  // gamma priors: shape, scale
+  double alpha_gamma = 1.0, beta_gamma = 1.0;
+  double alpha_omega = 1.0, beta_omega = 1.0;
+  double alpha_upsilon = 1.0, beta_upsilon = 1.0;
+  double alpha_epsilon = 1.0, beta_epsilon = 1.0;
+  double temperature = 1.0;   // probabilities are p^(1/temperature), deviations of numbers are times this
+  bool literal = false;       // probabilities by the published formula
+  Vector sample_weights;      // empty: all 1
+  Vector target_centre;       // regression: target c was learned as (y − centre_c)/scale_c, and the model's
+  Vector target_scale;        // coefficients and biases are those times scale_c (plus centre_c); else empty
+  std::vector<Group> groups;  // one; one-versus-all: one per class
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Needs needs(const Model& model) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.
+struct MarginPart : ModelPart {
+  bool regression = false;
+  double norm = 1.0;           // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  double epsilon = 0.0;        // regression: half width of the tube, in units of target_scale
+  double target_centre = 0.0;  // regression: the target was learned as (y − centre)/scale
+  double target_scale = 1.0;
+  Matrix box;    // N × outputs: upper bound C_i of each dual variable
+  Matrix pairs;  // one-versus-one: outputs × 2, codes of the positive and the negative class
+  Matrix platt;  // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Index scores_for(Index classes) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What multiclass MKL adds: enough for the referee to recompute primal and dual, and the kernels on classes.
+struct McmklPart : ModelPart {
+  enum class Loss { hinge, squared_hinge, logistic };
+  Loss loss = Loss::hinge;
+  bool bias = true;
+  Vector box;            // N: price C_i of each sample
+  Matrix dual;           // N × classes: the dual point that proves the objective
+  Matrix class_kernels;  // kernels L_j on classes, M × M each, side by side; empty: the identity alone
+  Matrix class_weights;  // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// Gates: K_p(x, x') becomes g_p(x) K_p(x, x') g_p(x'), with gates g of its own for every output.
+struct Gates {
+  enum class Kind { switches, softmax, sigmoid };
+  struct Output {
+    Matrix samples;     // N × P: gates of the training samples; switches: 0 or 1
+    Matrix patterns;    // switches: the distinct rows of training samples that count, H × P
+    Vector margins;     // switches: τ_i, the margin asked of sample i
+    Matrix parameters;  // functions: P × (R + 1), for each kernel the slopes and the offset
+  };
+  Kind kind = Kind::switches;
+  std::vector<Output> outputs;
+  Vector start;          // switches: h⁰, P
+  double changes = 0.0;  // switches: m₀
+  // Functions see z(x) = projectionᵀ k(x) + offset, k(x) = Σ_p space_p [k_p(x, x_n)]_n.
+  Vector space;       // P
+  Matrix projection;  // N × R
+  Vector offset;      // R
+};
+
+// What margin methods add whose kernels depend on the sample.
+struct GatedPart : MarginPart {
+  Gates gates;
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Needs needs(const Model& model) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What stochastic methods add: the problem whose minimum they look for, and where an average of several
+// solutions predicts, those solutions.
+struct StochasticPart : ModelPart {
+  using Term = WeightedTerm;
+  // Where not empty, the score is the sum of these (plus bias); the model's own weights and coefficients are
+  // then the mean weights and the sum of the coefficients, for people to look at.
+  std::vector<Term> terms;
+  Matrix penalties;     // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
+  double lambda = 0.0;  // UFO-MKL
+  double alpha = 0.0;
+  double norm = 0.0;  // its p
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// Finite features in the place of training samples: the scores are weightsᵀφ(x) plus bias.
+struct FeatureScores {
+  FeatureMap map;
+  Matrix weights;  // (P·R) × outputs
+};
+
+// A model learned from a stream, and what the learner needs to go on (stream.h).
+struct StreamPart : StochasticPart {
+  Vector numbers;         // options, counters, strengths and the state of the random draws
+  Matrix counts;          // support vectors × classes
+  Matrix births;          // support vectors × 1: samples learned when each came
+  Matrix squares;         // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
+  Matrix inverse_lambda;  // M × P
+  Matrix segments;        // first support vector and number of classes of each segment
+  Matrix segment_weights;  // of each segment and class, stacked: P kernel weights and their scale
+  Matrix theta;           // with finite features: sums of the features of violating samples, (P·R) × classes
+  std::optional<FeatureScores> features;  // the scores come from these
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  [[nodiscard]] bool reads_samples() const override { return features.has_value(); }
+  [[nodiscard]] Predictions predict_samples(const Model& model, const Dataset& samples, const PredictOptions& options,
+                                            const Context& context) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What kernel machines on weighted sums of kernels add (auto, gp-mkl): scores are a sum of solutions, each on kernel
+// weights of its own; classes have probabilities softmax(scores), or the sigmoid of a single score.
+struct BlendPart : ModelPart {
+  // One solution as it stands before it is blended: its scores are multiplied by `factor` and then by `share`.
+  struct Solution {
+    bool logistic = false;  // else ridge regression of the numbers or of the classes' codes
+    double ridge = 0.0;     // λ, for kernels divided by their mean diagonal
+    double factor = 1.0;
+    double share = 1.0;
+    Vector bias;            // of every output, before factor and share
+  };
+  std::vector<WeightedTerm> terms;  // factors and shares included; the model's bias is the sum of all biases
+  std::vector<Solution> solutions;  // one per term
+  double centre = 0.0;              // regression: the target was learned as (y − centre)/scale
+  double scale = 1.0;
+  double deviation = 0.0;  // regression: standard deviation of the errors on samples that were held out
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+}  // namespace kloom

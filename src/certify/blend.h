@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The referee's view of a blend of kernel machines.
+#pragma once
+
+#include "kloom/certify.h"
+#include "kloom/parts.h"
+
+namespace kloom::certify_detail {
+
+[[nodiscard]] Certificate certify_blend(const KernelBank& bank, const Targets& targets, const Model& model,
+                                        const Context& context);
+
+}  // namespace kloom::certify_detail

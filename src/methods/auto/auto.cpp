@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/auto/auto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "algebra/blas.h"
+#include "base/progress.h"
+#include "data/folds.h"
+#include "kloom/error.h"
+#include "kloom/parts.h"
+#include "methods/auto/blend.h"
+#include "methods/auto/candidates.h"
+#include "methods/kernel_machine/machine.h"
+#include "methods/kernel_machine/evidence.h"
+#include "methods/kernel_machine/part.h"
+
+namespace kloom::methods {
+namespace {
+
+constexpr const char* kName = "auto";
+
+// The samples `chosen` of a task.
+MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chosen) {
+  MachineTask part;
+  part.classes = task.classes;
+  for (const Index i : chosen) {
+    if (task.classes > 0) part.labels.push_back(task.labels[at(i)]);
+    if (task.classes == 0) part.numbers.push_back(task.numbers[at(i)]);
+    if (!task.weights.empty()) part.weights.push_back(task.weights[at(i)]);
+  }
+  return part;
+}
+
+// At most `most` samples, every class in its share: those of the first folds of a division into many.
+std::vector<Index> spread_samples(const std::vector<int>& codes, Index most, std::uint64_t seed) {
+  const auto n = std::ssize(codes);
+  std::vector<Index> chosen(at(n));
+  std::iota(chosen.begin(), chosen.end(), Index{0});
+  if (n <= most) return chosen;
+  const Index folds = std::min<Index>(n, 1000);
+  const std::vector<Index> fold = data::stratified_folds(codes, folds, seed);
+  std::ranges::stable_sort(chosen, {}, [&](Index i) { return fold[at(i)]; });
+  chosen.resize(at(most));
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+// A machine on one candidate, ready to be blended.
+struct Entry {
+  std::size_t candidate = 0;
+  Machine machine;
+};
+
+class Fitter {
+ public:
+  Fitter(const KernelBank& bank, const Targets& targets, const AutoOptions& options, const Context& context)
+      : bank_(bank), targets_(targets), options_(options), context_(context), meter_(context, kName) {}
+
+  FitResult fit();
+
+ private:
+  void set_task();
+  void screen();
+  void propose();
+  void try_candidates();
+  void fill(FitResult& result) const;
+  void tell(Report& report) const;
+  [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
+  // What is tried is decided by counted operations at the rate of a slow core, so that the same data and options give
+  // the same model on every machine; the clock only ends what would run over.
+  void count(double operations) { counted_ += operations / 2e9; }
+  [[nodiscard]] bool out_of_time(double share) const {
+    return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
+  }
+
+  const KernelBank& bank_;
+  const Targets& targets_;
+  const AutoOptions& options_;
+  const Context& context_;
+  ProgressMeter meter_;
+  MachineTask task_;
+  double centre_ = 0.0;  // regression: the target was learned as (y − centre)/scale
+  double scale_ = 1.0;
+  std::vector<int> strata_;
+  std::vector<Index> landmarks_;
+  Vector losses_;     // of every kernel alone
+  Vector diagonals_;  // mean of each kernel
+  std::vector<Candidate> candidates_;
+  std::vector<Matrix> back_;  // of every candidate: from features to coefficients on the landmarks
+  std::vector<Entry> entries_;
+  Blend blend_;
+  double counted_ = 0.0;  // seconds
+  bool stopped_ = false;
+  bool hurried_ = false;
+};
+
+void Fitter::set_task() {
+  const Index n = bank_.rows();
+  task_.weights = targets_.weights;
+  if (targets_.task == Task::regression) {
+    const auto values = targets_.values.column(0);
+    centre_ = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
+    double square = 0.0;
+    for (const double y : values) square += (y - centre_) * (y - centre_);
+    scale_ = square > 0.0 ? std::sqrt(square / static_cast<double>(n)) : 1.0;
+    for (const double y : values) task_.numbers.push_back((y - centre_) / scale_);
+    strata_.assign(at(n), 0);
+  } else {
+    task_.classes = std::ssize(targets_.classes);
+    task_.labels = targets_.codes;
+    strata_ = targets_.codes;
+  }
+  task_.folds = data::stratified_folds(strata_, std::min(options_.folds, n), context_.seed);
+  constexpr Index kAllUpTo = 1500;
+  constexpr Index kSome = 1000;
+  const Index most = options_.landmarks > 0 ? options_.landmarks : n <= kAllUpTo ? n : kSome;
+  landmarks_ = spread_samples(strata_, most, context_.seed + 1);
+}
+
+void Fitter::screen() {
+  // Kernels of the chosen samples are held all at once; many kernels are compared on fewer samples.
+  constexpr double kEntries = 3e7;
+  const Index p = bank_.kernels();
+  const auto affordable = static_cast<Index>(std::sqrt(kEntries / static_cast<double>(p)));
+  const std::vector<Index> chosen =
+      spread_samples(strata_, std::min(options_.screen_on, std::max<Index>(affordable, 40)), context_.seed + 2);
+  const auto n = std::ssize(chosen);
+  const MachineTask part = part_of_task(task_, chosen);
+  Vector values(at(p * n * n));
+  bank_.entries(chosen, chosen, values.data());
+  losses_.assign(at(p), std::numeric_limits<double>::infinity());
+  diagonals_.assign(at(p), 0.0);
+  for (Index k = 0; k < p; ++k) {
+    Matrix kernel(n, n);
+    std::copy_n(values.begin() + k * n * n, n * n, kernel.values().begin());
+    for (Index i = 0; i < n; ++i) diagonals_[at(k)] += kernel(i, i) / static_cast<double>(n);
+    if (p == 1) losses_[0] = 0.0;
+    // Screening may take a fifth of the time; kernels that were not reached are not in play.
+    if (out_of_time(0.2) && k > 0) {
+      hurried_ = true;
+      continue;
+    }
+    if (p > 1) {
+      losses_[at(k)] = screening_loss(kernel, part);
+      count(10.0 * std::pow(static_cast<double>(n), 3));
+    }
+    stopped_ = meter_.step(k + 1, p, losses_[at(k)]) || stopped_;
+  }
+}
+
+void Fitter::propose() {
+  constexpr Index kMost = 9;
+  candidates_ = propose_candidates(bank_.names(), losses_, diagonals_, kMost);
+  if (candidates_.empty()) {
+    // Kernels without variation: the mean of all still has a bias that predicts the most frequent class.
+    candidates_.push_back({"mean of all", Vector(at(bank_.kernels()), 1.0)});
+  }
+  if (bank_.kernels() < 2 || out_of_time(0.3)) return;
+  EvidenceRequest request;
+  request.samples = spread_samples(strata_, options_.screen_on, context_.seed + 2);
+  request.kernels = best_kernels(losses_, 16);
+  EvidenceSolution found = maximise_evidence(bank_, codes_of(task_), request);
+  if (found.sound) candidates_.push_back({"greatest evidence", std::move(found.weights)});
+}
+
+void Fitter::try_candidates() {
+  constexpr Index kMostFeatures = 600;
+  const auto count = std::ssize(candidates_);
+  for (Index c = 0; c < count; ++c) {
+    if (c > 0 && (stopped_ || out_of_time(0.75))) {
+      hurried_ = true;
+      candidates_.resize(at(c));
+      break;
+    }
+    KernelFeatures features = kernel_features(bank_, candidates_[at(c)].weights, landmarks_, kMostFeatures);
+    entries_.push_back({at(c), ridge_machine(features, task_)});
+    const auto n = static_cast<double>(bank_.rows());
+    const auto m = static_cast<double>(landmarks_.size());
+    const auto r = static_cast<double>(features.phi.cols());
+    count(10.0 * m * m * m + 2.0 * n * m * r + 15.0 * n * r * r + 10.0 * r * r * r);
+    // Some ten strengths, six fits, ten steps each.
+    if (task_.classes > 0) count(600.0 * 4.0 * n * r * static_cast<double>(task_.outputs()));
+    if (task_.classes > 0 && !out_of_time(0.75)) entries_.push_back({at(c), logistic_machine(features, task_)});
+    back_.push_back(std::move(features.back));
+    stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;
+  }
+}
+
+Matrix Fitter::coefficients_of(const Entry& entry) const {
+  const Matrix& back = back_[entry.candidate];
+  Matrix on_landmarks(back.rows(), entry.machine.w.cols());
+  algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, back.view(), entry.machine.w.view(), 0.0,
+                on_landmarks.view());
+  Matrix coefficients(bank_.rows(), entry.machine.w.cols());
+  for (Index c = 0; c < coefficients.cols(); ++c) {
+    for (Index j = 0; j < back.rows(); ++j) coefficients(landmarks_[at(j)], c) = on_landmarks(j, c);
+  }
+  return coefficients;
+}
+
+void Fitter::fill(FitResult& result) const {
+  const Index outputs = task_.outputs();
+  Model& model = result.model;
+  model.weights.values = Matrix(1, bank_.kernels());
+  model.coefficients = Matrix(bank_.rows(), outputs);
+  model.bias = blend_.bias;
+  BlendPart part;
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const double share = blend_.shares[k];
+    if (share == 0.0) continue;
+    const Entry& entry = entries_[k];
+    const Vector& weights = candidates_[entry.candidate].weights;
+    WeightedTerm term{Matrix(1, bank_.kernels()), coefficients_of(entry)};
+    for (Index p = 0; p < bank_.kernels(); ++p) {
+      term.weights(0, p) = weights[at(p)];
+      model.weights.values(0, p) += blend_.relative(k) * weights[at(p)] * diagonals_[at(p)];
+    }
+    const double factor = share * entry.machine.factor;
+    algebra::scale(factor * scale_, term.coefficients.values());
+    algebra::axpy(1.0, term.coefficients.values(), model.coefficients.values());
+    for (Index c = 0; c < outputs; ++c) model.bias[at(c)] += factor * entry.machine.bias[at(c)];
+    part.terms.push_back(std::move(term));
+    part.solutions.push_back(
+        {entry.machine.logistic, entry.machine.ridge, entry.machine.factor, share, entry.machine.bias});
+  }
+  if (task_.classes == 0) model.bias[0] = scale_ * model.bias[0] + centre_;
+  part.centre = centre_;
+  part.scale = scale_;
+  part.deviation = scale_ * blend_.deviation;
+  model.part = std::make_shared<BlendPart>(std::move(part));
+}
+
+void Fitter::tell(Report& report) const {
+  report.objective_name = task_.classes > 0 ? "held-out log loss" : "held-out squared error over variance";
+  report.objective = blend_.loss;
+  report.iterations = std::ssize(entries_);
+  report.status = stopped_ ? Status::stopped : Status::converged;
+  std::size_t best = 0;
+  for (std::size_t k = 1; k < entries_.size(); ++k) {
+    if (entries_[k].machine.loss < entries_[best].machine.loss) best = k;
+  }
+  const auto in_blend = std::ranges::count_if(blend_.shares, [](double s) { return s > 0.0; });
+  report.message = fmt::format(
+      "{} of {} machines blended: {} {:.4g} held out, the best alone ({}, {}) {:.4g}{}", in_blend, entries_.size(),
+      report.objective_name, blend_.loss, candidates_[entries_[best].candidate].name,
+      entries_[best].machine.logistic ? "logistic" : "ridge", entries_[best].machine.loss,
+      hurried_ ? "; time was short, so not everything was tried (--time)" : "");
+  Report::Table table{"machines tried (held-out loss, ridge, logistic, share of the blend); names in this order: ",
+                      {"candidate", "loss", "ridge", "logistic", "share"}, {}};
+  for (std::size_t k = 0; k < candidates_.size(); ++k)
+    table.title += fmt::format("{}{} {}", k > 0 ? ", " : "", k + 1, candidates_[k].name);
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const Machine& machine = entries_[k].machine;
+    table.rows.push_back({static_cast<double>(entries_[k].candidate + 1), machine.loss, machine.ridge,
+                          machine.logistic ? 1.0 : 0.0, blend_.shares[k]});
+  }
+  report.tables.push_back(std::move(table));
+}
+
+FitResult Fitter::fit() {
+  FitResult result;
+  set_task();
+  screen();
+  propose();
+  const double screened = meter_.seconds();
+  result.report.seconds.emplace_back("screening", screened);
+  try_candidates();
+  std::vector<const Machine*> machines;
+  for (const Entry& entry : entries_) machines.push_back(&entry.machine);
+  blend_ = blend_machines(machines, task_);
+  fill(result);
+  tell(result.report);
+  result.report.seconds.emplace_back("candidates", meter_.seconds() - screened);
+  return result;
+}
+
+// Features, cross products and eigenvectors of one candidate, and the kernels of the screening.
+std::size_t working_memory(Index n, Index p, Index outputs) {
+  const Index m = n <= 1500 ? n : 1000;
+  const Index screened = std::min<Index>(350, n);
+  return at(3 * n * m + 4 * m * m + p * screened * screened + 40 * n * outputs) * sizeof(double);
+}
+
+}  // namespace
+
+const OptionTable<AutoOptions>& auto_option_table() {
+  using O = AutoOptions;
+  static const OptionTable<O> table = {
+      {"time", &O::time, kPositive, {}, "seconds that choosing may take, about; with less, fewer candidates are tried"},
+      {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the held-out losses"},
+      {"landmarks", &O::landmarks, kNonNegative, {},
+       "samples that carry a coefficient, at most; 0: all up to 1,500 samples, then 1,000"},
+      {"screen_on", &O::screen_on, NumberRule{20.0}, {}, "samples on which single kernels are compared"},
+  };
+  return table;
+}
+
+FitResult fit_auto(const KernelBank& bank, const Targets& targets, const AutoOptions& options,
+                   const Context& context) {
+  return complete_fit(find_learner(kName), bank, targets, option_texts(auto_option_table(), options), context,
+                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
+}
+
+Learner auto_learner() {
+  Learner learner;
+  learner.name = kName;
+  learner.summary = "chooses kernels, strength and a blend of kernel machines by held-out loss; the default";
+  learner.doc_page = "docs/methods/auto.md";
+  learner.tasks = {Task::binary, Task::multiclass, Task::regression};
+  learner.options = describe_options(auto_option_table());
+  learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
+                   const Context& context) {
+    return fit_auto(bank, targets, parse_options(auto_option_table(), values, kName), context);
+  };
+  learner.load = load_blend;
+  learner.operations = [](double n, double /*p*/) { return n * n * n; };
+  learner.working_memory = working_memory;
+  return learner;
+}
+
+}  // namespace kloom::methods

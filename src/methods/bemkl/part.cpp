@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The posterior in a model: predictions with variance, and its place in the model file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "kloom/part_file.h"
+#include "kloom/parts.h"
+#include "methods/bemkl/bemkl.h"
+#include "methods/bemkl/predictive.h"
+#include "models/scores.h"
+
+namespace kloom {
+namespace {
+
+using models::empty_or;
+using models::is_shape;
+using Group = BemklPosterior::Group;
+using Likelihood = BemklPosterior::Likelihood;
+
+constexpr std::array<std::pair<Likelihood, std::string_view>, 3> all_likelihoods = {
+    {{Likelihood::probit, "probit"},
+     {Likelihood::multinomial, "multinomial"},
+     {Likelihood::gaussian, "gaussian"}}};
+
+// The scalars of a posterior in the order of the array "bemkl".
+template <typename Posterior>
+auto scalars(Posterior& b) {
+  return std::array{&b.sigma_g,       &b.margin,       &b.alpha_lambda,  &b.beta_lambda,
+                    &b.alpha_gamma,   &b.beta_gamma,   &b.alpha_omega,   &b.beta_omega,
+                    &b.alpha_upsilon, &b.beta_upsilon, &b.alpha_epsilon, &b.beta_epsilon};
+}
+
+// Arrays of group k are called "bemkl.k.…".
+std::string array_of(std::size_t k, std::string_view name) {
+  return fmt::format("bemkl.{}.{}", k, name);
+}
+
+void save_group(const Group& group, std::size_t k, PartWriter& file, PartWriter& item) {
+  file.matrix(array_of(k, "lambda"), group.lambda);
+  file.vector(array_of(k, "omega"), group.omega);
+  file.vector(array_of(k, "gamma"), group.gamma);
+  file.vector(array_of(k, "upsilon"), group.upsilon);
+  file.vector(array_of(k, "epsilon"), group.epsilon);
+  file.matrix(array_of(k, "be_covariance"), group.be_covariance);
+  if (!group.f_location.empty()) file.matrix(array_of(k, "f_location"), group.f_location);
+  if (!group.e_location.empty()) {
+    file.vector(array_of(k, "e_location"), group.e_location);
+    file.vector(array_of(k, "e_precision"), group.e_precision);
+  }
+  for (std::size_t c = 0; c < group.a_covariance.size(); ++c)
+    file.triangle(array_of(k, fmt::format("a_covariance.{}", c)), group.a_covariance[c]);
+  item.flag("a_covariance", !group.a_covariance.empty());
+}
+
+Group load_group(std::size_t k, PartReader& file, PartReader& item, Index samples) {
+  Group group;
+  group.lambda = file.matrix(array_of(k, "lambda"));
+  group.omega = file.vector(array_of(k, "omega"));
+  group.gamma = file.vector(array_of(k, "gamma"));
+  group.upsilon = file.vector(array_of(k, "upsilon"));
+  group.epsilon = file.vector(array_of(k, "epsilon"));
+  group.be_covariance = file.matrix(array_of(k, "be_covariance"));
+  if (file.has(array_of(k, "f_location"))) group.f_location = file.matrix(array_of(k, "f_location"));
+  if (file.has(array_of(k, "e_location"))) {
+    group.e_location = file.vector(array_of(k, "e_location"));
+    group.e_precision = file.vector(array_of(k, "e_precision"));
+  }
+  if (!item.flag("a_covariance")) return group;
+  for (std::size_t c = 0; c < group.gamma.size(); ++c)
+    group.a_covariance.push_back(file.triangle(array_of(k, fmt::format("a_covariance.{}", c)), samples));
+  return group;
+}
+
+std::string group_trouble(const Group& group, Index samples, Index kernels, Index outputs) {
+  if (!is_shape(group.lambda, samples, outputs) || std::ssize(group.omega) != kernels ||
+      std::ssize(group.gamma) != outputs || std::ssize(group.upsilon) != outputs ||
+      std::ssize(group.epsilon) != outputs ||
+      (!group.f_location.empty() && !is_shape(group.f_location, samples, outputs)) ||
+      !empty_or(group.e_location, kernels) || group.e_precision.size() != group.e_location.size())
+    return "a factor of the posterior has the wrong length";
+  if (!is_shape(group.be_covariance, kernels + outputs, kernels + outputs))
+    return "the covariance of bias and kernel weights has the wrong shape";
+  if (!group.a_covariance.empty() && std::ssize(group.a_covariance) != outputs)
+    return "the covariances of the coefficients are not one per score";
+  for (const Matrix& covariance : group.a_covariance) {
+    if (!is_shape(covariance, samples, samples))
+      return "the covariance of the coefficients has the wrong shape";
+  }
+  return {};
+}
+
+}  // namespace
+
+Predictions BemklPosterior::predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const {
+  Predictions result;
+  result.scores = Matrix(bank.rows(), model.coefficients.cols());
+  if (options.probabilities) result.deviation = result.scores;
+  const Matrix applied = bank.apply(model.coefficients.view());
+  for (Index c = 0; c < model.coefficients.cols(); ++c) {
+    const Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
+    models::add_output(model, outputs, c, options, result);
+    if (!options.probabilities) continue;
+    const Vector variance = methods::bemkl_variance(model, bank, outputs, c);
+    for (Index i = 0; i < bank.rows(); ++i) result.deviation(i, c) = std::sqrt(variance[at(i)]);
+  }
+  if (options.probabilities && !model.classes.empty())
+    result.probabilities = methods::bemkl_probabilities(model, result.scores, result.deviation);
+  if (models::has_codes(model.task)) result.codes = models::codes_of(result.scores);
+  return result;
+}
+
+// The variance needs all kernels and samples.
+Needs BemklPosterior::needs(const Model& model) const {
+  return {models::all_of(std::ssize(model.kernel_names)), models::all_of(model.coefficients.rows())};
+}
+
+void BemklPosterior::save(PartWriter& file) const {
+  Vector values;
+  for (const double* scalar : scalars(*this)) values.push_back(*scalar);
+  file.vector("bemkl", std::move(values));
+  if (!sample_weights.empty()) file.vector("bemkl.sample_weights", sample_weights);
+  if (temperature != 1.0) file.vector("bemkl.temperature", {temperature});
+  if (!target_scale.empty()) {
+    file.vector("bemkl.target_centre", target_centre);
+    file.vector("bemkl.target_scale", target_scale);
+  }
+  PartWriter& section = file.section("bemkl");
+  for (std::size_t k = 0; k < groups.size(); ++k) save_group(groups[k], k, file, section.item("groups"));
+  section.flag("literal", literal);
+  for (const auto& [kind, name] : all_likelihoods)
+    if (kind == likelihood) section.text("likelihood", std::string(name));
+}
+
+std::string BemklPosterior::trouble(const Model& model) const {
+  const Index samples = model.coefficients.rows();
+  const Index outputs = model.coefficients.cols();
+  const bool apart = model.weights.shape == KernelWeights::Shape::per_class;
+  if (std::ssize(groups) != (apart ? outputs : 1))
+    return "the posterior does not have one group for each set of kernel weights";
+  if (!empty_or(sample_weights, samples)) return "there is not one weight for each sample";
+  if (!empty_or(target_scale, outputs) || target_centre.size() != target_scale.size())
+    return "there is not one scale for each target";
+  for (const auto& group : groups) {
+    std::string found = group_trouble(group, samples, std::ssize(model.kernel_names), apart ? 1 : outputs);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+namespace methods {
+
+std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model) {
+  auto posterior = std::make_shared<BemklPosterior>();
+  PartReader& section = file.section("bemkl");
+  posterior->literal = section.flag("literal");
+  const std::string likelihood = section.text("likelihood");
+  const auto* const known =
+      std::ranges::find(all_likelihoods, likelihood, [](const auto& entry) { return entry.second; });
+  if (known == all_likelihoods.end())
+    file.damaged(fmt::format("it has the unknown likelihood '{}'", likelihood));
+  posterior->likelihood = known->first;
+  const Vector values = file.vector("bemkl");
+  const auto targets = scalars(*posterior);
+  if (values.size() != targets.size()) file.damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
+  for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
+  if (file.has("bemkl.sample_weights")) posterior->sample_weights = file.vector("bemkl.sample_weights");
+  if (file.has("bemkl.temperature")) {
+    const Vector temperature = file.vector("bemkl.temperature");
+    if (temperature.size() != 1 || !(temperature.front() > 0.0) || !std::isfinite(temperature.front()))
+      file.damaged("'bemkl.temperature' is not one number above 0");
+    posterior->temperature = temperature.front();
+  }
+  if (file.has("bemkl.target_scale")) {
+    posterior->target_centre = file.vector("bemkl.target_centre");
+    posterior->target_scale = file.vector("bemkl.target_scale");
+  }
+  const std::vector<PartReader*> items = section.items("groups");
+  for (std::size_t k = 0; k < items.size(); ++k)
+    posterior->groups.push_back(load_group(k, file, *items[k], model.coefficients.rows()));
+  return posterior;
+}
+
+}  // namespace methods
+}  // namespace kloom

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/kernel_machine/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algebra/blas.h"
+#include "solvers/multinomial_logistic.h"
+
+namespace kloom::methods {
+
+using algebra::Op;
+using solvers::LogisticProblem;
+using solvers::LogisticSolution;
+
+Index MachineTask::fold_count() const {
+  return folds.empty() ? 0 : *std::ranges::max_element(folds) + 1;
+}
+
+Vector MachineTask::weights_without(Index fold) const {
+  Vector left = weights.empty() ? Vector(at(samples()), 1.0) : weights;
+  for (std::size_t i = 0; i < left.size() && fold >= 0; ++i) {
+    if (folds[i] == fold) left[i] = 0.0;
+  }
+  return left;
+}
+
+Matrix codes_of(const MachineTask& task) {
+  Matrix codes(task.samples(), task.outputs());
+  for (Index i = 0; i < codes.rows(); ++i) {
+    if (task.classes == 0) codes(i, 0) = task.numbers[at(i)];
+    if (task.classes == 2) codes(i, 0) = task.labels[at(i)] == 1 ? 1.0 : -1.0;
+    for (Index c = 0; c < codes.cols() && task.classes > 2; ++c)
+      codes(i, c) = (task.labels[at(i)] == c ? 1.0 : 0.0) - 1.0 / static_cast<double>(task.classes);
+  }
+  return codes;
+}
+
+KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> weights,
+                               std::span<const Index> landmarks, Index most) {
+  const Index n = bank.rows();
+  const auto m = std::ssize(landmarks);
+  Matrix cross(n, m);
+  bank.combine_rows(weights, landmarks, cross.view());
+  Matrix inner(m, m);
+  for (Index j = 0; j < m; ++j) {
+    for (Index i = 0; i < m; ++i) inner(i, j) = cross(landmarks[at(i)], j);
+  }
+  double trace = 0.0;
+  for (Index i = 0; i < m; ++i) trace += inner(i, i);
+  KernelFeatures features;
+  features.scale = std::max(trace / static_cast<double>(m), 1e-300);
+  const algebra::Eigen eigen = algebra::symmetric_eigen(inner.view(), true);
+  // Directions below this part of the largest carry rounding errors only.
+  const double least = 1e-9 * std::max(eigen.values.back(), 1e-300);
+  Index r = 0;
+  while (r < std::min(m, most) && eigen.values[at(m - 1 - r)] > least) ++r;
+  r = std::max<Index>(r, 1);
+  features.back = Matrix(m, r);
+  for (Index k = 0; k < r; ++k) {
+    const double value = std::max(eigen.values[at(m - 1 - k)], least);
+    algebra::axpy(1.0 / std::sqrt(value * features.scale), eigen.vectors.column(m - 1 - k), features.back.column(k));
+  }
+  features.phi = Matrix(n, r);
+  algebra::gemm(Op::none, Op::none, 1.0, cross.view(), features.back.view(), 0.0, features.phi.view());
+  return features;
+}
+
+double held_out_loss(const Matrix& scores, const MachineTask& task) {
+  if (task.classes > 0)
+    return solvers::mean_log_loss(solvers::softmax_probabilities(scores), task.labels, task.weights);
+  double loss = 0.0;
+  double total = 0.0;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const double u = task.weights.empty() ? 1.0 : task.weights[at(i)];
+    loss += u * (scores(i, 0) - task.numbers[at(i)]) * (scores(i, 0) - task.numbers[at(i)]);
+    total += u;
+  }
+  return loss / std::max(total, 1e-300);
+}
+
+Machine logistic_machine(const KernelFeatures& features, const MachineTask& task) {
+  // Half decades, strong to weak; the search ends when two weaker ones in a row were worse.
+  constexpr double kStrongest = 10.0;
+  constexpr int kStrengths = 14;
+  constexpr double kTolerance = 1e-5;
+  const Index folds = task.fold_count();
+  std::vector<Vector> weights;
+  for (Index fold = -1; fold < folds; ++fold) weights.push_back(task.weights_without(fold));
+  std::vector<LogisticSolution> solutions(weights.size());
+  Machine best;
+  best.logistic = true;
+  best.loss = std::numeric_limits<double>::infinity();
+  int worse = 0;
+  for (int step = 0; step < kStrengths && worse < 2; ++step) {
+    const double ridge = kStrongest * std::pow(10.0, -0.5 * step);
+    Matrix scores(task.samples(), task.outputs());
+    for (Index fold = 0; fold < folds; ++fold) {
+      LogisticSolution& own = solutions[at(fold + 1)];
+      const LogisticProblem problem{features.phi.view(), task.labels, task.classes, weights[at(fold + 1)]};
+      own = solvers::fit_logistic(problem, ridge, kTolerance, step > 0 ? &own : nullptr);
+      const Matrix all = solvers::logistic_scores(features.phi.view(), own);
+      for (Index i = 0; i < all.rows(); ++i) {
+        if (task.folds[at(i)] != fold) continue;
+        for (Index c = 0; c < all.cols(); ++c) scores(i, c) = all(i, c);
+      }
+    }
+    const double loss = held_out_loss(scores, task);
+    worse = loss < best.loss ? 0 : worse + 1;
+    if (!(loss < best.loss)) continue;
+    best.loss = loss;
+    best.ridge = ridge;
+    best.held_out = std::move(scores);
+  }
+  const LogisticProblem whole{features.phi.view(), task.labels, task.classes, weights.front()};
+  LogisticSolution final_fit = solvers::fit_logistic(whole, best.ridge, 0.01 * kTolerance, nullptr);
+  best.w = std::move(final_fit.w);
+  best.bias = std::move(final_fit.b);
+  return best;
+}
+
+namespace {
+
+// Ridge regression on Z = [1, Φ] in the eigenvectors of ZᵀUZ: every strength costs one pass.
+class RidgePath {
+ public:
+  // The constant has a size at which the ridge hardly touches it.
+  static constexpr double kConstant = 30.0;
+
+  RidgePath(const Matrix& phi, const Matrix& targets, const Vector& weights) : targets_(targets), weights_(weights) {
+    const Index n = phi.rows();
+    const Index r = phi.cols() + 1;
+    Matrix z(n, r);
+    for (Index k = 0; k < r; ++k) {
+      for (Index i = 0; i < n; ++i)
+        z(i, k) = std::sqrt(weights[at(i)]) * (k == 0 ? kConstant : phi(i, k - 1));
+    }
+    Matrix gram(r, r);
+    algebra::syrk(Op::transpose, 1.0, z.view(), 0.0, gram.view());
+    eigen_ = algebra::symmetric_eigen(gram.view(), true);
+    rotated_ = Matrix(n, r);
+    algebra::gemm(Op::none, Op::none, 1.0, z.view(), eigen_.vectors.view(), 0.0, rotated_.view());
+    Matrix scaled = targets;
+    for (Index c = 0; c < scaled.cols(); ++c) {
+      for (Index i = 0; i < n; ++i) scaled(i, c) *= std::sqrt(weights[at(i)]);
+    }
+    products_ = Matrix(r, targets.cols());
+    algebra::gemm(Op::transpose, Op::none, 1.0, rotated_.view(), scaled.view(), 0.0, products_.view());
+  }
+
+  // What a machine that did not see the sample says of it: y − (y − f)/(1 − H_ii).
+  [[nodiscard]] Matrix leave_one_out(double ridge) const {
+    const Index n = rotated_.rows();
+    Matrix solution = products_;
+    Vector leverage(at(n));
+    for (Index k = 0; k < rotated_.cols(); ++k) {
+      const double inverse = 1.0 / (std::max(0.0, eigen_.values[at(k)]) + ridge);
+      for (Index c = 0; c < solution.cols(); ++c) solution(k, c) *= inverse;
+      for (Index i = 0; i < n; ++i) leverage[at(i)] += inverse * rotated_(i, k) * rotated_(i, k);
+    }
+    Matrix fitted(n, targets_.cols());
+    algebra::gemm(Op::none, Op::none, 1.0, rotated_.view(), solution.view(), 0.0, fitted.view());
+    for (Index i = 0; i < n; ++i) {
+      const double root = std::sqrt(weights_[at(i)]);
+      const double rest = std::max(1.0 - leverage[at(i)], 1e-10);
+      for (Index c = 0; c < fitted.cols(); ++c) {
+        const double own = root > 0.0 ? fitted(i, c) / root : 0.0;
+        fitted(i, c) = targets_(i, c) - (targets_(i, c) - own) / rest;
+      }
+    }
+    return fitted;
+  }
+
+  // Coefficients of the constant (row 0) and the features.
+  [[nodiscard]] Matrix solve(double ridge) const {
+    Matrix solution = products_;
+    for (Index k = 0; k < solution.rows(); ++k) {
+      for (Index c = 0; c < solution.cols(); ++c)
+        solution(k, c) /= std::max(0.0, eigen_.values[at(k)]) + ridge;
+    }
+    Matrix w(solution.rows(), solution.cols());
+    algebra::gemm(Op::none, Op::none, 1.0, eigen_.vectors.view(), solution.view(), 0.0, w.view());
+    for (Index c = 0; c < w.cols(); ++c) w(0, c) *= kConstant;
+    return w;
+  }
+
+ private:
+  Matrix targets_;
+  Vector weights_;
+  algebra::Eigen eigen_;
+  Matrix rotated_;
+  Matrix products_;
+};
+
+Matrix multiplied(const Matrix& scores, double factor) {
+  Matrix result = scores;
+  algebra::scale(factor, result.values());
+  return result;
+}
+
+// The factor that gives scores their least log loss. One pseudo-observation that could be of any class keeps the factor
+// finite where every sample is right.
+double temperature_of(const Matrix& scores, const MachineTask& task, double& loss) {
+  const auto n = static_cast<double>(scores.rows());
+  double best = 1.0;
+  loss = std::numeric_limits<double>::infinity();
+  for (int step = -6; step <= 18; ++step) {
+    const double factor = std::exp(0.25 * step);
+    const Matrix p = solvers::softmax_probabilities(multiplied(scores, factor));
+    double uncertain = 0.0;
+    for (const double value : p.values()) uncertain -= std::log(std::max(value, 1e-15));
+    const double total =
+        solvers::mean_log_loss(p, task.labels, task.weights) + uncertain / static_cast<double>(p.size()) / n;
+    if (total >= loss) continue;
+    loss = total;
+    best = factor;
+  }
+  return best;
+}
+
+constexpr double kWeakest = 1e-4;
+constexpr int kRidges = 13;  // half decades
+
+double ridge_at(int step) {
+  return kWeakest * std::pow(10.0, 0.5 * step);
+}
+
+}  // namespace
+
+Machine ridge_machine(const KernelFeatures& features, const MachineTask& task) {
+  const RidgePath path(features.phi, codes_of(task), task.weights_without(-1));
+  Machine best;
+  best.loss = std::numeric_limits<double>::infinity();
+  for (int step = 0; step < kRidges; ++step) {
+    const Matrix scores = path.leave_one_out(ridge_at(step));
+    double loss = 0.0;
+    double temperature = 1.0;
+    if (task.classes > 0) {
+      temperature = temperature_of(scores, task, loss);
+    } else {
+      loss = held_out_loss(scores, task);
+    }
+    if (!(loss < best.loss)) continue;
+    best.loss = loss;
+    best.ridge = ridge_at(step);
+    best.held_out = multiplied(scores, temperature);
+    best.factor = temperature;
+  }
+  if (task.classes > 0) best.loss = held_out_loss(best.held_out, task);
+  const Matrix w = path.solve(best.ridge);
+  best.w = Matrix(w.rows() - 1, w.cols());
+  for (Index c = 0; c < w.cols(); ++c) {
+    best.bias.push_back(w(0, c));
+    for (Index k = 0; k < best.w.rows(); ++k) best.w(k, c) = w(k + 1, c);
+  }
+  return best;
+}
+
+double screening_loss(const Matrix& kernel, const MachineTask& task) {
+  const Index n = kernel.rows();
+  double trace = 0.0;
+  for (Index i = 0; i < n; ++i) trace += kernel(i, i);
+  if (!(trace > 0.0)) return std::numeric_limits<double>::infinity();
+  Matrix with_constant = kernel;
+  const double scale = static_cast<double>(n) / trace;
+  for (double& value : with_constant.values()) value = scale * value + 1.0;
+  const algebra::Eigen eigen = algebra::symmetric_eigen(with_constant.view(), true);
+  const Matrix codes = codes_of(task);
+  Matrix products(n, codes.cols());
+  algebra::gemm(Op::transpose, Op::none, 1.0, eigen.vectors.view(), codes.view(), 0.0, products.view());
+  double best = std::numeric_limits<double>::infinity();
+  for (int step = 1; step < kRidges; step += 2) {
+    Matrix solution = products;
+    Vector inverse_diagonal(at(n));
+    for (Index k = 0; k < n; ++k) {
+      const double inverse = 1.0 / (std::max(0.0, eigen.values[at(k)]) + ridge_at(step));
+      for (Index c = 0; c < solution.cols(); ++c) solution(k, c) *= inverse;
+      for (Index i = 0; i < n; ++i) inverse_diagonal[at(i)] += inverse * eigen.vectors(i, k) * eigen.vectors(i, k);
+    }
+    Matrix scores(n, codes.cols());
+    algebra::gemm(Op::none, Op::none, 1.0, eigen.vectors.view(), solution.view(), 0.0, scores.view());
+    for (Index c = 0; c < scores.cols(); ++c) {
+      for (Index i = 0; i < n; ++i) scores(i, c) = codes(i, c) - scores(i, c) / inverse_diagonal[at(i)];
+    }
+    double loss = 0.0;
+    if (task.classes > 0) {
+      temperature_of(scores, task, loss);
+    } else {
+      loss = held_out_loss(scores, task);
+    }
+    best = std::min(best, loss);
+  }
+  return best;
+}
+
+}  // namespace kloom::methods

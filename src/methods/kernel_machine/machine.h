@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Machines on one weighted sum of kernels: logistic regression for classes, ridge regression for numbers and, as a second
+// link, for the codes of classes. All of them work on finite features of the kernel,
+//
+//   K ≈ Φ Φᵀ,   Φ = K(·, L) V Λ^(−1/2),   K(L, L) = V Λ Vᵀ,
+//
+// with all samples as landmarks L where there are few (then Φ is exact up to eigenvalues that do not count), and with some
+// of them where there are many [WilliamsSeeger2001]. One decomposition serves every strength and every fold.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kloom/bank.h"
+#include "kloom/matrix.h"
+
+namespace kloom::methods {
+
+// What is learned: labels of classes, or numbers (standardised).
+struct MachineTask {
+  Index classes = 0;         // 0: numbers
+  std::vector<int> labels;   // classes
+  Vector numbers;            // regression
+  Vector weights;            // of the samples; empty: all 1
+  std::vector<Index> folds;  // fold of every sample
+
+  [[nodiscard]] Index samples() const { return classes > 0 ? std::ssize(labels) : std::ssize(numbers); }
+  [[nodiscard]] Index outputs() const { return classes > 2 ? classes : 1; }
+  [[nodiscard]] Index fold_count() const;
+  // Weights of the samples with one fold left out; −1: none.
+  [[nodiscard]] Vector weights_without(Index fold) const;
+};
+
+// What ridge regression learns: numbers, ±1 for two classes, or one-hot codes about their mean for several.
+[[nodiscard]] Matrix codes_of(const MachineTask& task);
+
+// Features of a weighted sum of kernels.
+struct KernelFeatures {
+  Matrix phi;        // samples × r
+  Matrix back;       // landmarks × r: coefficients on the landmarks are back · w
+  double scale = 1;  // the kernel was divided by its mean diagonal
+};
+[[nodiscard]] KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> weights,
+                                             std::span<const Index> landmarks, Index most);
+
+// One machine at its best strength: what it says of samples that it has not seen, and what it is on all of them.
+struct Machine {
+  bool logistic = false;
+  double ridge = 0.0;
+  double factor = 1.0;  // scores are multiplied by it: the temperature of ridge regression on codes
+  double loss = 0.0;    // mean held-out log loss (classes) or squared error (numbers)
+  Matrix held_out;      // scores of every sample by the machine that did not see it, factor included
+  Matrix w;             // on all samples: r × outputs, before the factor
+  Vector bias;
+};
+
+// Kernel logistic regression: the strength of least held-out log loss, with warm starts from strong to weak.
+[[nodiscard]] Machine logistic_machine(const KernelFeatures& features, const MachineTask& task);
+// Ridge regression of numbers, or of the codes of classes, whose scores are multiplied by the temperature that gives the
+// least held-out log loss. Held-out scores are leave-one-out, in closed form.
+[[nodiscard]] Machine ridge_machine(const KernelFeatures& features, const MachineTask& task);
+
+// How good one kernel matrix is, by the leave-one-out loss of ridge regression at its best strength: the log loss of
+// classes, or the squared error over the variance of numbers.
+[[nodiscard]] double screening_loss(const Matrix& kernel, const MachineTask& task);
+
+// Mean held-out loss of scores: log loss or squared error.
+[[nodiscard]] double held_out_loss(const Matrix& scores, const MachineTask& task);
+
+}  // namespace kloom::methods

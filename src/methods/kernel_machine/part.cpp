@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "kloom/part_file.h"
+#include "kloom/parts.h"
+#include "methods/kernel_machine/part.h"
+#include "models/scores.h"
+#include "solvers/multinomial_logistic.h"
+
+namespace kloom {
+
+Predictions BlendPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
+  Predictions result = models::sum_of_terms(model, bank, terms, options);
+  if (!models::has_codes(model.task)) {
+    if (options.probabilities) result.deviation = Matrix(bank.rows(), 1, deviation);
+    return result;
+  }
+  result.codes = models::codes_of(result.scores);
+  if (options.probabilities) result.probabilities = solvers::softmax_probabilities(result.scores);
+  return result;
+}
+
+std::shared_ptr<const ModelPart> BlendPart::restricted(const Needs& needs) const {
+  auto small = std::make_shared<BlendPart>(*this);
+  small->terms = models::restricted_terms(terms, needs);
+  return small;
+}
+
+void BlendPart::save(PartWriter& file) const {
+  file.vector("blend", {deviation, centre, scale});
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    file.matrix(fmt::format("blend.weights.{}", i), terms[i].weights);
+    file.matrix(fmt::format("blend.coefficients.{}", i), terms[i].coefficients);
+    const Solution& one = solutions[i];
+    file.vector(fmt::format("blend.solution.{}", i), {one.logistic ? 1.0 : 0.0, one.ridge, one.factor, one.share});
+    file.vector(fmt::format("blend.bias.{}", i), one.bias);
+  }
+  file.section("blend").count("terms", std::ssize(terms));
+}
+
+std::string BlendPart::trouble(const Model& model) const {
+  if (terms.empty()) return "the blend has no solution";
+  if (solutions.size() != terms.size()) return "the blend does not describe every solution";
+  for (const Solution& one : solutions) {
+    if (std::ssize(one.bias) != model.coefficients.cols()) return "the biases of a solution have the wrong length";
+    if (!(one.ridge > 0.0) || !(one.share >= 0.0)) return "a solution of the blend has a strength or share below 0";
+  }
+  if (!(scale > 0.0)) return "the scale of the target is not positive";
+  if (!(deviation >= 0.0)) return "the deviation of the blend is negative";
+  return models::terms_trouble(terms, model);
+}
+
+namespace methods {
+
+std::shared_ptr<const ModelPart> load_blend(PartReader& file, const Model& /*model*/) {
+  auto part = std::make_shared<BlendPart>();
+  const Vector numbers = file.vector("blend");
+  if (numbers.size() != 3) file.damaged("'blend' does not have three numbers");
+  part->deviation = numbers[0];
+  part->centre = numbers[1];
+  part->scale = numbers[2];
+  const Index terms = file.section("blend").count("terms");
+  for (Index i = 0; i < terms; ++i) {
+    part->terms.push_back({file.matrix(fmt::format("blend.weights.{}", i)),
+                           file.matrix(fmt::format("blend.coefficients.{}", i))});
+    const Vector one = file.vector(fmt::format("blend.solution.{}", i));
+    if (one.size() != 4) file.damaged("a solution of the blend does not have four numbers");
+    part->solutions.push_back({one[0] != 0.0, one[1], one[2], one[3], file.vector(fmt::format("blend.bias.{}", i))});
+  }
+  return part;
+}
+
+}  // namespace methods
+}  // namespace kloom

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The boundary of every method, once for all: what is refused before a fit, and what model and report hold after it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "algebra/threads.h"
+#include "kloom/error.h"
+#include "kloom/learner.h"
+
+namespace kloom {
+namespace {
+
+void check_samples(const KernelBank& bank, const Targets& targets) {
+  if (bank.symmetric() && bank.rows() == targets.samples()) return;
+  throw InvalidArgument(fmt::format("the kernels cover {} x {} samples, the target {}; all three must be equal",
+                                    bank.rows(), bank.cols(), targets.samples()));
+}
+
+void check_task(const Learner& learner, const Targets& targets) {
+  if (std::ranges::find(learner.tasks, targets.task) != learner.tasks.end()) return;
+  std::string known;
+  for (const Task task : learner.tasks) known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(task));
+  throw InvalidArgument(
+      fmt::format("method {} learns {} tasks; this one is {}", learner.name, known, to_string(targets.task)));
+}
+
+void check_labels(const Learner& learner, const Targets& targets) {
+  for (std::size_t i = 0; i < targets.codes.size() && !learner.semi_supervised; ++i) {
+    if (targets.codes[i] != Targets::unlabelled) continue;
+    throw InvalidArgument(
+        fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, learner.name));
+  }
+  const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
+  for (Index k = 0; k < targets.values.size() && numbers; ++k) {
+    if (std::isfinite(targets.values.data()[k])) continue;
+    throw InvalidArgument(fmt::format("sample {} has no number to learn; fill it in or remove the sample",
+                                      k % targets.values.rows() + 1));
+  }
+}
+
+void check_weights(const Targets& targets) {
+  if (!targets.weights.empty() && std::ssize(targets.weights) != targets.samples()) {
+    throw InvalidArgument(fmt::format("there are {} sample weights for {} samples", targets.weights.size(),
+                                      targets.samples()));
+  }
+  for (std::size_t i = 0; i < targets.weights.size(); ++i) {
+    if (targets.weights[i] >= 0.0) continue;
+    throw InvalidArgument(
+        fmt::format("sample {} has weight {}; weights are numbers >= 0", i + 1, targets.weights[i]));
+  }
+}
+
+}  // namespace
+
+FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Targets& targets,
+                       const OptionValues& options, const Context& context,
+                       const std::function<void(FitResult&)>& learn) {
+  check_samples(bank, targets);
+  check_task(learner, targets);
+  check_labels(learner, targets);
+  check_weights(targets);
+  const auto n = static_cast<double>(bank.rows());
+  const auto p = static_cast<double>(bank.kernels());
+  const algebra::ThreadScope threads(context, learner.operations ? learner.operations(n, p) : n * n * p);
+
+  FitResult result;
+  learn(result);
+
+  Report& report = result.report;
+  for (const auto& [name, value] : options) report.options.emplace(name, value);
+  report.method = learner.name;
+  report.bank = std::string(bank.kind());
+  report.task = std::string(to_string(targets.task));
+  report.samples = bank.rows();
+  report.kernels = bank.kernels();
+  report.threads = threads.threads();
+  report.seed = context.seed;
+  report.memory_bytes += bank.bytes() + learner.working_memory(bank.rows(), bank.kernels(), outputs_of(targets));
+  Model& model = result.model;
+  model.method = learner.name;
+  model.task = targets.task;
+  model.classes = targets.classes;
+  model.kernel_names = bank.names();
+  model.options_json = nlohmann::json(report.options).dump();
+  return result;
+}
+
+}  // namespace kloom

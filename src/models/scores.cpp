@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "models/scores.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "algebra/blas.h"
+
+namespace kloom::models {
+
+using algebra::Op;
+
+Vector weights_of(const Model& model, Index c) {
+  const Matrix& w = model.weights.values;
+  const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
+  Vector weights(at(w.cols()));
+  for (Index m = 0; m < w.cols(); ++m) weights[at(m)] = w(row, m);
+  return weights;
+}
+
+Matrix outputs_of(const Matrix& applied, Index c, Index rows, Index kernels) {
+  Matrix outputs(rows, kernels);
+  std::ranges::copy(applied.column(c), outputs.values().begin());
+  return outputs;
+}
+
+Matrix contributions_of(const Matrix& outputs, const Vector& weights) {
+  Matrix result = outputs;
+  for (Index m = 0; m < result.cols(); ++m) algebra::scale(weights[at(m)], result.column(m));
+  return result;
+}
+
+void add_output(const Model& model, const Matrix& outputs, Index c, const PredictOptions& options,
+                Predictions& result) {
+  const Vector weights = weights_of(model, c);
+  std::ranges::fill(result.scores.column(c), model.bias[at(c)]);
+  algebra::gemv(Op::none, 1.0, outputs.view(), weights, 1.0, result.scores.column(c));
+  if (options.contributions) result.contributions.push_back(contributions_of(outputs, weights));
+}
+
+Predictions weighted_sums(const Model& model, const KernelBank& bank, const PredictOptions& options) {
+  Predictions result;
+  result.scores = Matrix(bank.rows(), model.coefficients.cols());
+  const Matrix applied = bank.apply(model.coefficients.view());
+  for (Index c = 0; c < model.coefficients.cols(); ++c)
+    add_output(model, outputs_of(applied, c, bank.rows(), bank.kernels()), c, options, result);
+  return result;
+}
+
+namespace {
+
+// Weights of output k, one row for all or one row each.
+Matrix weights_by_kernel(const Matrix& weights, Index outputs) {
+  Matrix result(weights.cols(), outputs);
+  for (Index k = 0; k < outputs; ++k) {
+    for (Index p = 0; p < weights.cols(); ++p) result(p, k) = weights(weights.rows() == 1 ? 0 : k, p);
+  }
+  return result;
+}
+
+// What each kernel adds, and scores that are the sums of what is shown, to the last digit.
+void add_shown(const Matrix& applied, const Matrix& weights, Predictions& result) {
+  for (Index k = 0; k < weights.cols(); ++k) {
+    const Matrix part =
+        contributions_of(outputs_of(applied, k, result.scores.rows(), weights.rows()),
+                                 {weights.column(k).begin(), weights.column(k).end()});
+    algebra::axpy(1.0, part.values(), result.contributions[at(k)].values());
+    for (Index p = 0; p < part.cols(); ++p) algebra::axpy(1.0, part.column(p), result.scores.column(k));
+  }
+}
+
+}  // namespace
+
+Predictions sum_of_terms(const Model& model, const KernelBank& bank, std::span<const WeightedTerm> terms,
+                         const PredictOptions& options) {
+  const Index outputs = model.coefficients.cols();
+  Predictions result;
+  result.scores = Matrix(bank.rows(), outputs);
+  const std::vector<Index> rows = all_of(bank.rows());
+  if (options.contributions) result.contributions.assign(at(outputs), Matrix(bank.rows(), bank.kernels()));
+  for (Index k = 0; k < outputs; ++k) std::ranges::fill(result.scores.column(k), model.bias[at(k)]);
+  for (const auto& term : terms) {
+    const Matrix weights = weights_by_kernel(term.weights, outputs);
+    const std::vector<Index> used = used_rows(term.coefficients);
+    const Matrix own = selected(term.coefficients, used, all_of(outputs));
+    if (options.contributions) {
+      add_shown(bank.apply_chosen(rows, used, own.view()), weights, result);
+    } else {
+      bank.combination(weights.view(), 0)->add_scores(rows, used, own.view(), result.scores.view());
+    }
+  }
+  return result;
+}
+
+std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms, const Needs& needs) {
+  std::vector<WeightedTerm> small;
+  for (const WeightedTerm& term : terms) {
+    small.push_back({selected(term.weights, all_of(term.weights.rows()), needs.kernels),
+                     selected(term.coefficients, needs.samples, all_of(term.coefficients.cols()))});
+  }
+  return small;
+}
+
+std::string terms_trouble(const std::vector<WeightedTerm>& terms, const Model& model) {
+  const Index outputs = model.coefficients.cols();
+  for (const auto& term : terms) {
+    if ((term.weights.rows() != 1 && term.weights.rows() != outputs) ||
+        term.weights.cols() != std::ssize(model.kernel_names))
+      return "the kernel weights of a solution have the wrong shape";
+    if (!is_shape(term.coefficients, model.coefficients.rows(), outputs))
+      return "the coefficients of a solution have the wrong shape";
+  }
+  return {};
+}
+
+std::vector<int> codes_of(const Matrix& scores) {
+  std::vector<int> codes(at(scores.rows()));
+  for (Index i = 0; i < scores.rows(); ++i) {
+    Index best = 0;
+    for (Index c = 1; c < scores.cols(); ++c) best = scores(i, c) > scores(i, best) ? c : best;
+    codes[at(i)] = scores.cols() == 1 ? (scores(i, 0) > 0.0 ? 1 : 0) : static_cast<int>(best);
+  }
+  return codes;
+}
+
+bool has_codes(Task task) {
+  return task == Task::binary || task == Task::multiclass;
+}
+
+std::vector<Index> all_of(Index n) {
+  std::vector<Index> indices(at(n));
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+std::vector<Index> used_rows(const Matrix& coefficients) {
+  std::vector<Index> used;
+  for (Index n = 0; n < coefficients.rows(); ++n) {
+    for (Index k = 0; k < coefficients.cols(); ++k) {
+      if (coefficients(n, k) == 0.0) continue;
+      used.push_back(n);
+      break;
+    }
+  }
+  return used;
+}
+
+Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols) {
+  Matrix result(std::ssize(rows), std::ssize(cols));
+  for (Index j = 0; j < result.cols(); ++j) {
+    for (Index i = 0; i < result.rows(); ++i) result(i, j) = from(rows[at(i)], cols[at(j)]);
+  }
+  return result;
+}
+
+Vector selected(const Vector& from, const std::vector<Index>& chosen) {
+  Vector result;
+  for (const Index i : chosen) result.push_back(from[at(i)]);
+  return result;
+}
+
+namespace {
+
+void append(Matrix& all, const Matrix& part, Range rows, Index total) {
+  if (part.empty()) return;
+  if (all.empty()) all = Matrix(total, part.cols());
+  for (Index j = 0; j < part.cols(); ++j) {
+    std::ranges::copy(part.column(j), all.column(j).begin() + rows.begin);
+  }
+}
+
+}  // namespace
+
+void append(Predictions& all, const Predictions& part, Range rows, Index total) {
+  append(all.scores, part.scores, rows, total);
+  append(all.probabilities, part.probabilities, rows, total);
+  append(all.deviation, part.deviation, rows, total);
+  all.codes.insert(all.codes.end(), part.codes.begin(), part.codes.end());
+  all.contributions.resize(part.contributions.size());
+  for (std::size_t c = 0; c < part.contributions.size(); ++c) {
+    append(all.contributions[c], part.contributions[c], rows, total);
+  }
+}
+
+bool is_shape(const Matrix& m, Index rows, Index cols) {
+  return m.rows() == rows && m.cols() == cols;
+}
+
+bool empty_or(const Vector& v, Index n) {
+  return v.empty() || std::ssize(v) == n;
+}
+
+}  // namespace kloom::models

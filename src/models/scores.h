@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Scores as sums over kernels and training samples: the pieces that the methods' predictions are made of.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kloom/model.h"
+
+namespace kloom::models {
+
+// Row of the kernel weights that output c uses.
+[[nodiscard]] Vector weights_of(const Model& model, Index c);
+
+// Kernel outputs Σ_n A_nc k_p(x, x_n) of output c as a rows × P matrix; `applied` is the bank's `apply` of A.
+[[nodiscard]] Matrix outputs_of(const Matrix& applied, Index c, Index rows, Index kernels);
+
+// What each kernel adds to the score: its outputs times its weight.
+[[nodiscard]] Matrix contributions_of(const Matrix& outputs, const Vector& weights);
+
+// Adds output c, given its kernel outputs, to scores and (if asked) contributions.
+void add_output(const Model& model, const Matrix& outputs, Index c, const PredictOptions& options,
+                Predictions& result);
+
+// All outputs as Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c.
+[[nodiscard]] Predictions weighted_sums(const Model& model, const KernelBank& bank, const PredictOptions& options);
+
+// A sum of several solutions, each a combination of kernels of its own, plus bias: read by combination, so that the
+// number of kernels costs nothing where the bank knows how.
+[[nodiscard]] Predictions sum_of_terms(const Model& model, const KernelBank& bank, std::span<const WeightedTerm> terms,
+                                       const PredictOptions& options);
+// The terms from fewer kernels and samples.
+[[nodiscard]] std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms, const Needs& needs);
+[[nodiscard]] std::string terms_trouble(const std::vector<WeightedTerm>& terms, const Model& model);
+
+// The sign of the one score, or the largest of several.
+[[nodiscard]] std::vector<int> codes_of(const Matrix& scores);
+[[nodiscard]] bool has_codes(Task task);
+
+[[nodiscard]] std::vector<Index> all_of(Index n);
+// Rows that are not all 0.
+[[nodiscard]] std::vector<Index> used_rows(const Matrix& coefficients);
+[[nodiscard]] Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols);
+[[nodiscard]] Vector selected(const Vector& from, const std::vector<Index>& chosen);
+
+// Predictions of some rows into their place among all.
+void append(Predictions& all, const Predictions& part, Range rows, Index total);
+
+[[nodiscard]] bool is_shape(const Matrix& m, Index rows, Index cols);
+// Empty where a method has nothing to say, else one number for each of n.
+[[nodiscard]] bool empty_or(const Vector& v, Index n);
+
+}  // namespace kloom::models

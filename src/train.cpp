@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kloom/train.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/progress.h"
+#include "base/stopwatch.h"
+#include "kloom/certify.h"
+#include "kloom/error.h"
+#include "kloom/evaluate.h"
+#include "kloom/machine.h"
+
+namespace kloom {
+namespace {
+
+bool does(const Learner& learner, Task task) {
+  return std::ranges::find(learner.tasks, task) != learner.tasks.end();
+}
+
+// A fit that is cut short leaves a model; what is before and after it leaves nothing, so there "stop" means "abort".
+Context without_half_measures(const Context& context) {
+  Context strict = context;
+  if (context.progress) {
+    strict.progress = [ask = context.progress](const Progress& progress) {
+      return ask(progress) == Signal::go_on ? Signal::go_on : Signal::abort;
+    };
+  }
+  return strict;
+}
+
+void say(const Context& context, const std::string& sentence) {
+  log(context, LogLevel::info, sentence);
+}
+
+// Says what the fit takes; the kernels get the rest.
+MemoryShare plan_memory(const Learner& learner, Index n, Index p, Index outputs, const Context& context) {
+  const MemoryShare share = share_memory(learner, n, p, outputs, context);
+  if (share.slower) {
+    say(context, fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a slower way that "
+                             "needs less",
+                             learner.name, format_bytes(learner.working_memory(n, p, outputs)),
+                             format_bytes(share.working + share.bank)));
+  }
+  say(context, fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
+                           format_bytes(share.working), learner.name, format_bytes(at(n) * at(n) * at(p) * sizeof(double)),
+                           p, format_bytes(share.working + share.bank)));
+  return share;
+}
+
+void describe_environment(Report& report) {
+  const MachineInfo machine = machine_info(false);
+  report.environment["kloom"] = version();
+  report.environment["processor"] = machine.processor;
+  report.environment["BLAS core"] = machine.blas_core;
+}
+
+// Everything about the finished model that can be checked or measured. Whoever stopped the fit is waiting for the model.
+void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const TrainRequest& request,
+           const Context& context) {
+  Report& report = fit.report;
+  if (report.status == Status::numerical_trouble) return;
+  try {
+    if (report.status == Status::stopped) throw Interrupted("the fit was stopped");
+    ProgressMeter(context, "certificate").step(0, 1, std::numeric_limits<double>::quiet_NaN());
+    if (request.certificate) report.certificate = certify(bank, targets, fit.model, context);
+    if (!request.evaluate) return;
+    Evaluation evaluation = evaluate(predict(fit.model, bank, {}, context), targets);
+    evaluation.name = "training data";
+    report.evaluations.push_back(std::move(evaluation));
+  } catch (const Interrupted&) {
+    if (request.certificate && report.certificate.verdict.empty()) {
+      report.certificate.verdict = "not computed, because kloom was interrupted; 'kloom check' computes it";
+    }
+  }
+}
+
+FitResult fit_and_judge(const Learner& learner, const KernelBank& bank, const Targets& targets, Recipe recipe,
+                        const TrainRequest& request, const Context& context) {
+  FitResult fit = learner.fit(bank, targets, request.options, context);
+  fit.model.recipe = std::move(recipe);
+  describe_environment(fit.report);
+  judge(fit, bank, targets, request, without_half_measures(context));
+  return fit;
+}
+
+}  // namespace
+
+const Learner& choose_learner(std::string_view method, Task task) {
+  std::vector<std::string> able;
+  std::string list;
+  for (const Learner& learner : all_learners()) {
+    if (!does(learner, task)) continue;
+    able.push_back(learner.name);
+    list += (list.empty() ? "" : ", ") + learner.name;
+  }
+  if (!method.empty()) {
+    const Learner& learner = find_learner(method);
+    if (does(learner, task)) return learner;
+    throw InvalidArgument(fmt::format("{} does not do {} tasks; {}", learner.name, to_string(task),
+                                      able.empty() ? "no method of this version does" : "these do: " + list));
+  }
+  if (able.empty()) {
+    throw InvalidArgument(
+        fmt::format("the labels make this a {} task, which no method of this version does; --task sets another one",
+                    to_string(task)));
+  }
+  return find_learner(able.front());
+}
+
+TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context) {
+  const Stopwatch watch;
+  const Context strict = without_half_measures(context);
+  const KernelSpec spec = request.kernels ? *request.kernels : default_kernel_spec(data);
+  recipe_ = Recipe::fit(data, spec, request.recipe, strict);
+  seconds_ += watch.seconds();
+  say(context, fmt::format("{} kernel{}: {}{}", recipe_.terms.size(), recipe_.terms.size() == 1 ? "" : "s",
+                           to_string(spec),
+                           request.kernels ? "" : " (no --kernels given; this suits the kind and size of the data)"));
+}
+
+std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& learner, BankKind kind, Index outputs,
+                                                              const Context& context) {
+  const Index n = samples();
+  const auto p = std::ssize(recipe_.terms);
+  const MemoryShare share = plan_memory(learner, n, p, outputs, context);
+  BankRequest request = preferred_bank(learner, n, p, share.bank);
+  if (kind != BankKind::automatic) request.kind = kind;
+  return stored(request, share.bank, context);
+}
+
+std::shared_ptr<const KernelBank> TrainingKernels::stored(const BankRequest& request, std::size_t budget,
+                                                          const Context& context) {
+  auto& bank = banks_[{request.kind, request.families}];
+  if (bank) return bank;
+  const Stopwatch watch;
+  Context with_less = without_half_measures(context);
+  with_less.memory_budget = budget;
+  BankPlan plan;
+  bank = store_bank(recipe_.training_bank(), request, with_less, &plan);
+  seconds_ += watch.seconds();
+  say(context, fmt::format("bank: {}, {}{}{}", bank->kind(), format_bytes(bank->bytes()), plan.why.empty() ? "" : "; ",
+                           plan.why));
+  return bank;
+}
+
+FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainRequest& request, const Context& context) {
+  const Learner& learner = choose_learner(request.method, targets.task);
+  const auto bank = kernels.stored_for(learner, request.bank, outputs_of(targets), context);
+  FitResult fit = fit_and_judge(learner, *bank, targets, kernels.recipe(), request, context);
+  fit.bank = bank;
+  fit.report.seconds.insert(fit.report.seconds.begin(), {"kernels", kernels.seconds()});
+  fit.model.report_json = to_json(fit.report);
+  return fit;
+}
+
+FitResult train(const Dataset& data, const Targets& targets, const TrainRequest& request, const Context& context) {
+  const Learner& learner = choose_learner(request.method, targets.task);
+  if (request.method.empty()) {
+    say(context, fmt::format("method: {} (no --method given; the default for {} tasks): {}", learner.name,
+                             to_string(targets.task), learner.summary));
+  }
+  TrainingKernels kernels(data, request, context);
+  FitResult fit = train(kernels, targets, request, context);
+  fit.model.target_name = data.target_name;
+  return fit;
+}
+
+FitResult train(const KernelBank& bank, const Targets& targets, const TrainRequest& request, const Context& context) {
+  const Learner& learner = choose_learner(request.method, targets.task);
+  FitResult fit = fit_and_judge(learner, bank, targets, Recipe::for_kernels(bank.names(), bank.cols()), request, context);
+  fit.model.report_json = to_json(fit.report);
+  return fit;
+}
+
+}  // namespace kloom
