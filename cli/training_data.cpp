@@ -115,6 +115,7 @@ void fit_recipe(TrainingData& training, const DatasetOptions& options, const Ker
   const KernelChoice choice = choose_kernels(training.data, options, kernels);
   training.recipe = Recipe::fit(training.data, choice.spec, choice.recipe, session.context());
   training.kernel_seconds += watch.seconds();
+  for (const std::string& line : summarise(training.recipe.decisions)) session.console().note(line);
   session.console().note(
       fmt::format("{}: {}{}", counted(std::ssize(training.recipe.terms), "kernel"), to_string(choice.spec),
                   choice.by_default ? " (no --kernels given; this suits the kind and size of the data)" : ""));
