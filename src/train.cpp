@@ -116,6 +116,7 @@ TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& reques
   const KernelSpec spec = request.kernels ? *request.kernels : default_kernel_spec(data);
   recipe_ = Recipe::fit(data, spec, request.recipe, strict);
   seconds_ += watch.seconds();
+  for (const std::string& line : summarise(recipe_.decisions)) say(context, line);
   say(context, fmt::format("{} kernel{}: {}{}", recipe_.terms.size(), recipe_.terms.size() == 1 ? "" : "s",
                            to_string(spec),
                            request.kernels ? "" : " (no --kernels given; this suits the kind and size of the data)"));

@@ -23,8 +23,9 @@ struct RecipeOptions {
 struct Recipe {
   KernelSpec spec;
   Preprocessing preprocessing;
-  std::vector<KernelTerm> terms;  // one per kernel
-  Dataset basis;                  // preprocessed training samples: the columns of every bank
+  std::vector<KernelTerm> terms;          // one per kernel
+  Dataset basis;                          // preprocessed training samples: the columns of every bank
+  std::vector<ColumnDecision> decisions;  // what was decided about every column of the raw training data
 
   // Fits preprocessing and kernels on raw training data.
   static Recipe fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,

@@ -11,7 +11,9 @@ std::vector<std::string> feature_names(const Model& model) {
   std::vector<std::string> names;
   if (!model.recipe) return names;
   for (const auto& column : model.recipe->preprocessing.columns()) {
-    if (!column.onehot) names.push_back(column.feature.name);
+    const std::string name = column.source().name;
+    if (!column.from_text() && !column.indicator && std::ranges::find(names, name) == names.end())
+      names.push_back(name);
   }
   return names;
 }
@@ -24,8 +26,7 @@ std::vector<std::string> text_names(const Model& model) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const auto& column : model.recipe->preprocessing.columns()) {
-    const std::string& coded = column.feature.name;
-    if (column.onehot) add(coded.substr(0, coded.size() - column.category.size() - 1));
+    if (column.from_text()) add(column.source().name);
   }
   for (const auto& feature : model.recipe->preprocessing.text_columns()) add(feature.name);
   return names;

@@ -60,7 +60,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
 
 bool is_missing(std::string_view cell) {
   const std::string_view text = trim(cell);
-  if (text.empty() || text == "?") {
+  if (text.empty() || text == "?" || text == ".") {
     return true;
   }
   constexpr std::array<std::string_view, 4> words{"na", "nan", "n/a", "null"};

@@ -62,7 +62,7 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
     auto& kept = preprocessing.keep_text;
     if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(name);
   }
-  recipe.preprocessing = Preprocessing::fit(train, preprocessing);
+  recipe.preprocessing = Preprocessing::fit(train, preprocessing, &recipe.decisions);
   recipe.basis = recipe.preprocessing.apply(train);
   // Preprocessing is about columns; given matrices pass by it.
   if (recipe.basis.kernels.empty()) recipe.basis.kernels = train.kernels;

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/progress.h"
 #include "kernels/functions/automatic_width.h"
 #include "kernels/functions/functions.h"
 #include "kernels/functions/normalise.h"
@@ -48,7 +49,8 @@ class Resolver {
     if (train_.samples < 2) throw InvalidArgument("kernels are fitted on two training samples at least");
     if (spec.families.empty()) throw InvalidArgument("the kernel spec names no kernel");
     for (const KernelFamily& family : spec.families) add_family(family);
-    if (terms_.empty()) throw InvalidArgument("the kernel spec gives no kernel on these data");
+    if (terms_.empty())
+      throw InvalidArgument("the kernel spec gives no kernel on these data: nothing varies over the samples");
     check_overflow();
     // Terms outlive this call, the samples need not: borrowed, not owned.
     const std::shared_ptr<const Dataset> samples(std::shared_ptr<void>(), &train_);
@@ -61,7 +63,10 @@ class Resolver {
     const ScopeRequest request{family.function, &options_.constant};
     const std::vector<Scope> fallback = {Scope{}};
     for (const Scope& scope : family.scopes.empty() ? fallback : family.scopes)
-      for (const Target& target : targets_of(scope, request, train_, context_)) add_target(family, target);
+      for (const Target& target : targets_of(scope, request, train_, context_)) {
+        named_ = scope.kind == ScopeKind::columns;
+        add_target(family, target);
+      }
   }
 
   void add_target(const KernelFamily& family, const Target& target) {
@@ -78,6 +83,7 @@ class Resolver {
     if (family.automatic) {
       parameter = family.function == KernelFunction::rbf ? "width" : "gamma";
       values = automatic_values(family, target);
+      if (values.empty()) return;
     }
     if (values.empty()) add(term, name_of(family, target, ""));
     for (const double value : values) {
@@ -131,7 +137,11 @@ class Resolver {
     if (!quantiles_) quantiles_.emplace(train_, context_.seed);
     const Index count = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
     std::vector<double> values = (*quantiles_)(pair_sum_of(family.function), target.inputs, count);
-    if (values.empty())
+    if (values.empty() && !named_)
+      log(context_, LogLevel::warning,
+          fmt::format("{}(auto) on {}: all distances between training samples are 0; no kernel was made",
+                      kloom::to_string(family.function), target.label));
+    if (values.empty() && named_)
       throw InvalidArgument(
           fmt::format("{}(auto) on {}: all distances between training samples are 0; give a value, "
                       "or leave these features out",
@@ -177,6 +187,7 @@ class Resolver {
   std::unordered_set<std::size_t> prepared_kernels_;
   std::unordered_set<std::size_t> prepared_distances_;
   std::optional<DistanceQuantiles> quantiles_;
+  bool named_ = false;  // the columns at hand were named one by one
 };
 
 }  // namespace
