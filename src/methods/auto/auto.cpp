@@ -233,6 +233,7 @@ void Fitter::fill(FitResult& result) const {
         {entry.machine.logistic, entry.machine.ridge, entry.machine.factor, share, entry.machine.bias});
   }
   if (task_.classes == 0) model.bias[0] = scale_ * model.bias[0] + centre_;
+  part.classes = task_.classes > 0;
   part.centre = centre_;
   part.scale = scale_;
   part.deviation = scale_ * blend_.deviation;

@@ -248,9 +248,9 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
       {"class_weight",
        &O::class_weight,
        {},
-       {"none", "balanced",
+       {"none", "balanced"},
+       "balanced: C of a class inversely to its size",
        OptionInfo::Suits::classes},
-       "balanced: C of a class inversely to its size"},
       {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)",
        OptionInfo::Suits::classes},
   };
