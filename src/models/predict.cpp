@@ -227,7 +227,7 @@ Needs needs(const Model& model) {
   };
   const auto whole_basis = [](const KernelTerm& term) {
     return term.normalisation == Normalisation::centre || term.function == KernelFunction::precomputed ||
-           term.function == KernelFunction::expdist;
+           term.function == KernelFunction::expdist || term.function == KernelFunction::words;
   };
   // Gating functions look at a sample through its kernels with all training samples.
   const bool gating = model.gate && !model.gate->space.empty();
