@@ -20,11 +20,11 @@ using data::encode_texts;
 using data::Fields;
 using nlohmann::json;
 
-constexpr std::array all_functions = {KernelFunction::rbf,          KernelFunction::polynomial,
-                                      KernelFunction::linear,       KernelFunction::cosine,
-                                      KernelFunction::laplacian,    KernelFunction::chi2,
-                                      KernelFunction::intersection, KernelFunction::spectrum,
-                                      KernelFunction::precomputed,  KernelFunction::expdist};
+constexpr std::array all_functions = {
+    KernelFunction::rbf,          KernelFunction::polynomial, KernelFunction::linear,
+    KernelFunction::cosine,       KernelFunction::laplacian,  KernelFunction::chi2,
+    KernelFunction::intersection, KernelFunction::spectrum,   KernelFunction::precomputed,
+    KernelFunction::expdist,      KernelFunction::overlap,    KernelFunction::words};
 constexpr std::array all_normalisations = {Normalisation::none, Normalisation::unit_diagonal,
                                            Normalisation::unit_trace, Normalisation::unit_variance,
                                            Normalisation::centre};
@@ -179,6 +179,7 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   bool single = true;
   switch (t.function) {
     case KernelFunction::spectrum:
+    case KernelFunction::words:
       limit = basis.texts.size();
       break;
     case KernelFunction::precomputed:
