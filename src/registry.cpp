@@ -93,6 +93,10 @@ BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t
   const double bytes =
       static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(p) * sizeof(double);
   // Low-rank factors take n² · rank for a combination, entries n²; a quarter leaves room for everything else.
+  if (learner.stores_up_to > 0 && n > learner.stores_up_to) {
+    request.kind = BankKind::computed;
+    return request;
+  }
   if (learner.wants_entries && bytes <= 0.25 * static_cast<double>(budget)) request.kind = BankKind::dense;
   return request;
 }

@@ -80,6 +80,8 @@ struct Learner {
   bool sample_maps = false;
   // Combines kernels again and again, so that stored entries are worth their memory.
   bool wants_entries = false;
+  // With more samples than this it reads few rows of kernels, which are computed as they are asked for; 0: never.
+  Index stores_up_to = 0;
 };
 
 // What is around every fit. Checks samples, task, labels and weights against what `learner` does; calls `learn`, which

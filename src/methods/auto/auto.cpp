@@ -23,6 +23,8 @@ namespace kloom::methods {
 namespace {
 
 constexpr const char* kName = "auto";
+constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
+constexpr Index kSome = 1000;     // landmarks where there are more
 
 // The samples `chosen` of a task.
 MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chosen) {
@@ -116,8 +118,6 @@ void Fitter::set_task() {
     strata_ = targets_.codes;
   }
   task_.folds = data::stratified_folds(strata_, std::min(options_.folds, n), context_.seed);
-  constexpr Index kAllUpTo = 1500;
-  constexpr Index kSome = 1000;
   const Index most = options_.landmarks > 0 ? options_.landmarks : n <= kAllUpTo ? n : kSome;
   landmarks_ = spread_samples(strata_, most, context_.seed + 1);
 }
@@ -286,7 +286,7 @@ FitResult Fitter::fit() {
 
 // Features, cross products and eigenvectors of one candidate, and the kernels of the screening.
 std::size_t working_memory(Index n, Index p, Index outputs) {
-  const Index m = n <= 1500 ? n : 1000;
+  const Index m = n <= kAllUpTo ? n : kSome;
   const Index screened = std::min<Index>(350, n);
   return at(3 * n * m + 4 * m * m + p * screened * screened + 40 * n * outputs) * sizeof(double);
 }
@@ -325,6 +325,8 @@ Learner auto_learner() {
   learner.load = load_blend;
   learner.operations = [](double n, double /*p*/) { return n * n * n; };
   learner.working_memory = working_memory;
+  learner.wants_entries = true;
+  learner.stores_up_to = kAllUpTo;
   return learner;
 }
 
