@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "kloom/learner.h"
-#include "kloom/parts.h"
 #include "kloom/machine.h"
+#include "kloom/parts.h"
 #include "kloom/recipe.h"
 #include "support/per_sample.h"
 

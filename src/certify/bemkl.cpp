@@ -378,9 +378,8 @@ double output_terms(const Fit& fit, Index c) {
   const double epsilon = fit.group.epsilon[at(c)];
   const double shape = fit.posterior().alpha_epsilon + 0.5 * total;
   const double log_epsilon = gaussian ? boost::math::digamma(shape) + std::log(epsilon / shape) : 0.0;
-  double sum = gaussian
-                   ? gamma_terms(fit.posterior().alpha_epsilon, fit.posterior().beta_epsilon, shape, epsilon)
-                   : 0.0;
+  double sum =
+      gaussian ? gamma_terms(fit.posterior().alpha_epsilon, fit.posterior().beta_epsilon, shape, epsilon) : 0.0;
   for (Index i = 0; i < r.g.rows(); ++i) {
     const double weight = fit.weight[at(i)];
     if (weight == 0.0) continue;

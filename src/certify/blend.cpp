@@ -121,11 +121,13 @@ Certificate certify_blend(const KernelBank& bank, const Targets& targets, const 
   }
   certificate.items = {
       {"solutions", static_cast<double>(part.terms.size()), "kernel machines in the blend"},
-      {"stationarity", worst, "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)"},
+      {"stationarity", worst,
+       "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)"},
       {"error of the bias", bias_error, "the model's bias against the sum of the solutions' (0 is right)"},
   };
   certificate.verdict = fmt::format(
-      "Every solution of the blend is the minimum of its own convex problem, to {:.1e} of the gradient. That these kernels, "
+      "Every solution of the blend is the minimum of its own convex problem, to {:.1e} of the gradient. That "
+      "these kernels, "
       "strengths and shares were the best choice rests on held-out losses and cannot be proved.",
       worst);
   return certificate;

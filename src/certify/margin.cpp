@@ -210,7 +210,7 @@ std::vector<Certificate::Item> items_of(const MarginFinding& total) {
 }
 
 Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model,
-                          const Context& /*context*/) {
+                           const Context& /*context*/) {
   const MarginFinding total = examine_margin(bank, targets, model);
   Certificate certificate;
   certificate.proof = total.proof;

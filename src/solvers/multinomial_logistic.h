@@ -17,8 +17,8 @@
 namespace kloom::solvers {
 
 struct LogisticProblem {
-  ConstMatrixView features;         // samples × r
-  std::span<const int> labels;      // 0 … classes − 1
+  ConstMatrixView features;     // samples × r
+  std::span<const int> labels;  // 0 … classes − 1
   Index classes = 2;
   std::span<const double> weights;  // u_i; 0 leaves a sample out; empty: all 1
 };

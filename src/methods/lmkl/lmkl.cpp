@@ -15,10 +15,10 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "methods/gated/held_out.h"
-#include "methods/lmkl/solver.h"
-#include "methods/margin/outputs.h"
 #include "methods/gated/part.h"
 #include "methods/gated/scores.h"
+#include "methods/lmkl/solver.h"
+#include "methods/margin/outputs.h"
 
 namespace kloom::methods {
 namespace {
@@ -59,7 +59,8 @@ class Fitter {
   [[nodiscard]] Matrix held_out_scores(double price) const;
   [[nodiscard]] double choose_price(Matrix& scores, Report& report) const;
   // `held_out`: scores of samples that were left out, from which probabilities are fitted; empty: none.
-  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions, const Matrix& held_out) const;
+  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions,
+            const Matrix& held_out) const;
   void tell(Report& report, double price, const std::vector<LocalSolution>& solutions) const;
 
   const KernelBank& bank_;

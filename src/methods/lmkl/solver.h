@@ -15,7 +15,6 @@
 #pragma once
 
 #include "kloom/parts.h"
-#include "kloom/parts.h"
 #include "methods/margin/mkl.h"
 
 namespace kloom::methods {

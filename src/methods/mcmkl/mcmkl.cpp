@@ -13,8 +13,8 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
-#include "kloom/parts.h"
 #include "kloom/kernels.h"
+#include "kloom/parts.h"
 
 namespace kloom::methods {
 namespace {
@@ -24,7 +24,8 @@ constexpr const char* kName = "mcmkl";
 void check_class_kernels(const Targets& targets, const McmklOptions& options) {
   if (targets.classes.size() >= 3 || options.class_kernels == "identity") return;
   throw InvalidArgument(
-      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple of the "
+      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple of "
+      "the "
       "identity");
 }
 

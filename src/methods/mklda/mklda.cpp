@@ -13,11 +13,11 @@
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
+#include "methods/mklda/strength_choice.h"
 #include "methods/stochastic/augmentation.h"
 #include "methods/stochastic/class_problem.h"
 #include "methods/stochastic/counted_sgd.h"
 #include "methods/stochastic/part.h"
-#include "methods/mklda/strength_choice.h"
 #include "solvers/draws.h"
 
 namespace kloom::methods {
@@ -297,7 +297,8 @@ const OptionTable<MkldaOptions>& mklda_option_table() {
 
 FitResult fit_mklda(const KernelBank& bank, const Targets& targets, const MkldaOptions& options,
                     const Context& context) {
-  return complete_fit(find_learner("mkl-da"), bank, targets, option_texts(mklda_option_table(), options), context,
+  return complete_fit(find_learner("mkl-da"), bank, targets, option_texts(mklda_option_table(), options),
+                      context,
                       [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 

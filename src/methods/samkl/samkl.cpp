@@ -14,10 +14,10 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "methods/gated/held_out.h"
-#include "methods/margin/outputs.h"
-#include "methods/samkl/solver.h"
 #include "methods/gated/part.h"
 #include "methods/gated/scores.h"
+#include "methods/margin/outputs.h"
+#include "methods/samkl/solver.h"
 
 namespace kloom::methods {
 namespace {
@@ -139,9 +139,8 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
                             const SwitchedSolution& solution) const {
   const Matrix outputs =
       gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.switches);
-  const PatternScores best =
-      best_patterns(outputs, distinct_patterns(solution.switches, rest.box), solution.inner.bias,
-                            targets_.task == Task::binary);
+  const PatternScores best = best_patterns(outputs, distinct_patterns(solution.switches, rest.box),
+                                           solution.inner.bias, targets_.task == Task::binary);
   for (std::size_t i = 0; i < folds.size(); ++i) {
     if (folds[i] == fold) judged.scores(static_cast<Index>(i), static_cast<Index>(output)) = best.scores[i];
   }
@@ -246,7 +245,8 @@ Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice) const {
   return fitted;
 }
 
-void Fitter::fill(Model& model, GatedPart& part, const Choice& choice, const std::vector<Fitted>& fitted) const {
+void Fitter::fill(Model& model, GatedPart& part, const Choice& choice,
+                  const std::vector<Fitted>& fitted) const {
   const Index outputs = std::ssize(fitted);
   model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
   model.weights.values = Matrix(outputs, bank_.kernels());

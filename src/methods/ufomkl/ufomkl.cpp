@@ -343,7 +343,8 @@ const OptionTable<UfoOptions>& ufo_option_table() {
 
 FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptions& options,
                   const Context& context) {
-  return complete_fit(find_learner("ufo-mkl"), bank, targets, option_texts(ufo_option_table(), options), context,
+  return complete_fit(find_learner("ufo-mkl"), bank, targets, option_texts(ufo_option_table(), options),
+                      context,
                       [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 

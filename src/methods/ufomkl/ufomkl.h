@@ -18,8 +18,8 @@
 #include <string>
 
 #include "kloom/learner.h"
-#include "methods/stochastic/counted_sgd.h"
 #include "methods/seam/option_table.h"
+#include "methods/stochastic/counted_sgd.h"
 
 namespace kloom::methods {
 

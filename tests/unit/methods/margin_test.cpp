@@ -45,8 +45,8 @@ MarginSolution solve(const BinaryProblem& problem, WeightRule rule, double norm,
   settings.norm = norm;
   settings.tolerance = tolerance;
   settings.iterations = 2000;
-  return solve_margin_mkl(*bank, task_of(problem, c), settings,
-                          methods::uniform_weights(bank->kernels(), norm), {});
+  return solve_margin_mkl(*bank, task_of(problem, c), settings, methods::uniform_weights(bank->kernels(), norm),
+                          {});
 }
 
 TEST(Margin, OneKernelIsAPlainSvmForEveryRule) {

@@ -2,8 +2,8 @@
 //
 // Learning from a stream against transcriptions in which every w_mf is an expansion of its own over all samples
 // seen, shrunk and added to at every step as the published algorithms say.
-#include "kloom/parts.h"
 #include "kloom/stream.h"
+#include "kloom/parts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
