@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MKL-DA: does the number of kernels cost anything? Training time per evaluation of a combined kernel with 300
-// widths against 3, whole training time beside it; then a stream of samples with a budget: throughput and
-// memory.
+// MKL-DA: does the number of kernels cost anything? Training time per evaluation of a combined kernel
+// with 300 widths against 3, whole training time beside it; then a stream of samples with a budget:
+// throughput and memory.
 //
 //   bench_mklda [samples] [streamed samples]
 #include <fmt/format.h>

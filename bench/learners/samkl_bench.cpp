@@ -109,8 +109,8 @@ void training(const std::string& folder) {
              *std::ranges::max_element(whole), *std::ranges::max_element(each));
 }
 
-// Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as many
-// support vectors.
+// Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as
+// many support vectors.
 void prediction() {
   const test::SensorProblem problem = test::sensor_problem(400, 4000, 12, 0.15, 5.0, 0.7, 1);
   const auto train = make_dense_bank(problem.train, problem.names, true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often on
-// the file it was given and answers with the seconds of each fit, from raw samples to model: by the clock and
-// of the processor.
+// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often
+// on the file it was given and answers with the seconds of each fit, from raw samples to model: by the clock
+// and of the processor.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -60,8 +60,8 @@ const std::vector<Algorithm>& all_algorithms() {
   return all;
 }
 
-// Vertices of a regular simplex with edges of length √2: unit vectors in M dimensions, which lie in M − 1 of
-// them.
+// Vertices of a regular simplex with edges of length √2: unit vectors in M dimensions, which
+// lie in M − 1 of them.
 Matrix squared_distances(const Size& size, unsigned seed, std::vector<int>& labels) {
   std::mt19937_64 engine(seed);
   std::normal_distribution<double> normal(0.0, 0.3);

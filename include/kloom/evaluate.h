@@ -35,8 +35,8 @@ namespace kloom {
 
 // Labels as written in a file, in the model's own coding: the same names, or the same numbers written
 // differently ("1" and "1.0"). Empty labels and names that the model does not know become unlabelled; the
-// latter are listed once each in `unknown`, where given. Throws InvalidArgument for a regression label that is
-// no number.
+// latter are listed once each in `unknown`, where given. Throws InvalidArgument for a regression label
+// that is no number.
 [[nodiscard]] Targets targets_for(const Model& model, const std::vector<std::string>& labels,
                                   std::vector<std::string>* unknown = nullptr);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Finite features whose inner products come near kernels: what a stream learns with when it may not keep
-// samples.
+// Finite features whose inner products come near kernels: what a stream learns with when it
+// may not keep samples.
 //
 //   rff        φ_p(x) = √(2s/R) cos(√(2γ_p) W x + b), rows of W normal, b uniform on [0, 2π): unbiased, for
 //   Gaussian

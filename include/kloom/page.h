@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What came out of a comparison, a cross-validation or a training, as text, as JSON, and as one page for
-// people.
+// What came out of a comparison, a cross-validation or a training, as text, as JSON, and as
+// one page for people.
 //
-// The page is made from the JSON and from nothing else, and carries it inside, so every number on it can be
-// traced.
+// The page is made from the JSON and from nothing else, and carries it inside, so every number
+// on it can be traced.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ class PartWriter {
   virtual void flag(std::string_view key, bool value) = 0;
   virtual void count(std::string_view key, Index value) = 0;
   virtual void text(std::string_view key, const std::string& value) = 0;
-  // A section inside this one, and one more item of a list of sections: an item is written before the next one is
-  // asked for.
+  // A section inside this one, and one more item of a list of sections: an item is written before the
+  // next one is asked for.
   virtual PartWriter& section(std::string_view key) = 0;
   virtual PartWriter& item(std::string_view key) = 0;
 

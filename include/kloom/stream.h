@@ -50,9 +50,9 @@ class StreamLearner {
   StreamLearner(StreamLearner&&) noexcept;
   StreamLearner& operator=(StreamLearner&&) noexcept;
 
-  // Predicts and learns the samples in their order. A sample with an empty label is predicted only; a label
-  // that was never seen becomes a class. Returns the predicted class of each sample, "" before there was any
-  // class.
+  // Predicts and learns the samples in their order. A sample with an empty label is predicted only; a
+  // label that was never seen becomes a class. Returns the predicted class of each sample, "" before
+  // there was any class.
   std::vector<std::string> learn(const Dataset& samples);
 
   [[nodiscard]] Index samples() const;  // learned so far

@@ -20,8 +20,8 @@ extern "C" {
 char* openblas_get_config();
 char* openblas_get_corename();
 int openblas_get_num_threads();
-// Internal to OpenBLAS, hence weak: a build without run-time dispatch lacks them, and then there is nothing
-// to cure with.
+// Internal to OpenBLAS, hence weak: a build without run-time dispatch lacks them, and then there is
+// nothing to cure with.
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
 }
@@ -37,8 +37,8 @@ enum class Width { older, avx2, avx512 };
 Width widest_instructions() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  // What OpenBLAS's SkylakeX and Haswell kernels are compiled for; the operating system's consent is part
-  // of the answer.
+  // What OpenBLAS's SkylakeX and Haswell kernels are compiled for; the operating system's consent is
+  // part of the answer.
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     return Width::avx512;

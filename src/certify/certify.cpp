@@ -28,8 +28,8 @@ void require_training_samples(const Model& model, const Dataset& raw) {
                     raw.samples, basis.samples));
   }
   const Dataset data = model.recipe->preprocessing.apply(raw);
-  // Standardised features are of size 1; the same file gives the same bits, another spelling of its numbers
-  // not.
+  // Standardised features are of size 1; the same file gives the same bits, another spelling
+  // of its numbers not.
   constexpr double kSame = 1e-9;
   for (Index j = 0; j < basis.features.cols(); ++j) {
     for (Index i = 0; i < basis.samples; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The figures of the report, each drawn from a part of its JSON. A figure whose data are not there is an empty
-// string.
+// The figures of the report, each drawn from a part of its JSON. A figure whose data are not there
+// is an empty string.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

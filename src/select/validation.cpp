@@ -241,8 +241,8 @@ Validation run_validation(const Dataset& data, const Targets& targets, const Val
   const int workers = workers_for(data, targets, request, threads, budget);
   Run run(request, journal, context);
   const Index splits = std::ssize(request.splits);
-  // One thread each where there are several splits, whoever works on them: the same bits however many are left
-  // to do.
+  // One thread each where there are several splits, whoever works on them: the same bits however
+  // many are left to do.
   const Context own = run.worker_context(splits > 1 ? 1 : threads,
                                          std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)

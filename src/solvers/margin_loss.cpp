@@ -8,8 +8,8 @@
 namespace kloom::solvers {
 namespace {
 
-// Stands for infinity in the logistic slope: exp(−750) is 0 in double precision, and so is the loss at that
-// margin.
+// Stands for infinity in the logistic slope: exp(−750) is 0 in double precision, and so is the
+// loss at that margin.
 constexpr double kSteepest = 750.0;
 
 }  // namespace

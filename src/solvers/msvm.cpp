@@ -341,8 +341,8 @@ void Solver::change(const Entry& e, double step) {
   value = ends ? bound : value + e.sign * step;
   kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
   if (is_own(e)) {
-    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large
-    // ones.
+    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a
+    // difference of large ones.
     if (problem_.loss == MarginLoss::logistic) value = minus_others(e.sample);
     const double price = problem_.box[at(e.sample)];
     add_own_slope(e.sample,

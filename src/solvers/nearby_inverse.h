@@ -34,8 +34,8 @@ class NearbyInverse {
     Vector solution;  // (A + diag δ)⁻¹ right
   };
   // None if more than `tolerance` of an entry of the diagonal would be left away, or if a new inverse is
-  // cheaper: δ moves by the part `step` of itself from one call to the next, which tells how long two terms
-  // would do then.
+  // cheaper: δ moves by the part `step` of itself from one call to the next, which tells how long two
+  // terms would do then.
   [[nodiscard]] std::optional<Answer> at(const Vector& delta, const Vector& right, double tolerance,
                                          double step) const;
 

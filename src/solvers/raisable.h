@@ -21,8 +21,8 @@ struct Raisable {
   void renew(std::span<const double> gradient);
   // min over the samples of the class's gradient less `other`; ∞ if there are none.
   [[nodiscard]] double least_difference(std::span<const double> other) const;
-  // The same for two others, and for two classes and one other: a move changes two classes, and reading is what
-  // it costs.
+  // The same for two others, and for two classes and one other: a move changes two classes, and
+  // reading is what it costs.
   [[nodiscard]] std::array<double, 2> least_differences(std::span<const double> a,
                                                         std::span<const double> b) const;
   [[nodiscard]] static std::array<double, 2> least_differences(const Raisable& a, const Raisable& b,

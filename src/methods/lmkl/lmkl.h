@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Localised MKL as a method of the registry: what is minimised is in lmkl_solver.h. Two classes, one output per
-// class (one-versus-rest, each with its own gates), or regression with the ε-insensitive loss on the
-// standardised target.
+// Localised MKL as a method of the registry: what is minimised is in lmkl_solver.h. Two classes, one
+// output per class (one-versus-rest, each with its own gates), or regression with the ε-insensitive loss
+// on the standardised target.
 #pragma once
 
 #include <string>

@@ -149,8 +149,8 @@ LineSearch search_line(const KernelBank& bank, const MarginTask& task, const Mat
   return {from, 0.0};
 }
 
-// Barzilai and Borwein's step from the last move and what it changed of the gradient; the old one where that is
-// no use.
+// Barzilai and Borwein's step from the last move and what it changed of the gradient; the old one
+// where that is no use.
 double next_step(const Matrix& gradient, const Matrix& before, double step) {
   double change = 0.0;
   double square = 0.0;

@@ -179,9 +179,9 @@ void Solver::fill_outputs(Point& point, const std::vector<bool>& kernels) const 
   }
 }
 
-// A kernel without weight whose q is far below the largest will not come in soon (ℓ1 gives weight to the
-// largest only). Until the others have converged it is left out of the passes over the bank; then all are
-// looked at.
+// A kernel without weight whose q is far below the largest will not come in soon (ℓ1 gives weight to
+// the largest only). Until the others have converged it is left out of the passes over the bank; then
+// all are looked at.
 void Solver::choose_watched(const Point& point) {
   constexpr double kFar = 0.7;
   if (settings_.rule != WeightRule::second_order || !point.complete) return;
@@ -404,9 +404,9 @@ MarginSolution Solver::solve(MarginStart start) {
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
-    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains next to
-    // nothing of the gap says the same: what is left of the gap is the SVM's (large boxes multiply its
-    // violation).
+    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains
+    // next to nothing of the gap says the same: what is left of the gap is the SVM's (large boxes
+    // multiply its violation).
     const bool stuck = candidate.primal >= point.primal * (1.0 - 1e-15);
     const bool crawls = settings_.rule == WeightRule::second_order &&
                         point.primal - candidate.primal < 1e-2 * (point.primal - point.dual);

@@ -71,8 +71,8 @@ Matrix scores_of(const KernelBank& bank, const McmklTask& task, const McmklSolut
   return scores;
 }
 
-// Share of held-out samples, by weight, that get a wrong class. Samples of a fold get price 0 and are scored by
-// the rest.
+// Share of held-out samples, by weight, that get a wrong class. Samples of a fold get price 0 and are
+// scored by the rest.
 double held_out_error(const KernelBank& bank, const McmklTask& task, const McmklOptions& options,
                       const Context& context) {
   const std::vector<Index> folds = data::stratified_folds(task.labels, options.folds, context.seed);

@@ -43,8 +43,8 @@ Vector solve_dense(Matrix a, Vector b) {
   return b;
 }
 
-// Primal and dual variables, and a direction in their space. Slacks: t of the quadratic constraints, s of the
-// box.
+// Primal and dual variables, and a direction in their space. Slacks: t of the quadratic
+// constraints, s of the box.
 struct State {
   Vector x;
   double gamma = 0.0;
@@ -261,8 +261,8 @@ bool InteriorPoint::factorise() {
   }
   columns_ = sides;
   algebra::cholesky_solve(factor_.view(), columns_.view());
-  // Unknowns β, b, γ: −[V Eᵀ]ᵀ H⁻¹ [V Eᵀ] − diag(t/β), and the column of γ in the rows of the quadratic
-  // constraints.
+  // Unknowns β, b, γ: −[V Eᵀ]ᵀ H⁻¹ [V Eᵀ] − diag(t/β), and the column of γ in the rows of
+  // the quadratic constraints.
   const Index order = products + equalities_;
   small_ = Matrix(order + 1, order + 1);
   Matrix inner(order, order);

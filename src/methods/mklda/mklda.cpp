@@ -61,8 +61,8 @@ class Fitter {
   void gibbs();
   void literal();
   bool note(const Solution& solution, double strength, double group);
-  // A sweep over many samples is long: whoever wants to abort is heard inside it. A wish to stop waits for its
-  // end.
+  // A sweep over many samples is long: whoever wants to abort is heard inside it. A wish to stop
+  // waits for its end.
   std::function<void()> look() {
     return [this] { static_cast<void>(meter_.step(done_, planned_, std::nan(""))); };
   }

@@ -185,8 +185,8 @@ void StreamLearner::Impl::learn_mirror(Block& block) {
   }
 }
 
-// With finite features every kernel has its own sum θ_mf of the features of violating samples; raw_fm =
-// θ_mfᵀφ_f(x).
+// With finite features every kernel has its own sum θ_mf of the features of violating samples;
+// raw_fm = θ_mfᵀφ_f(x).
 void StreamLearner::Impl::learn_features(Block& block, const Matrix& features) {
   const Index p = state_.store->kernels();
   const Index count = state_.map->count();
@@ -269,8 +269,8 @@ void StreamLearner::Impl::keep_budget() {
   }
 }
 
-// literal: adds to t²‖w_mf‖² what the support vectors since the last time brought, against all before and
-// themselves.
+// literal: adds to t²‖w_mf‖² what the support vectors since the last time brought, against all
+// before and themselves.
 void StreamLearner::Impl::book_norms() {
   const auto& families = state_.store->families();
   const Index p = state_.store->kernels();

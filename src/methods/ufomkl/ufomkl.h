@@ -40,8 +40,8 @@ struct UfoOptions {
 // λN where none is given: weak enough that a few hundred samples are learned, not put into the larger class.
 inline constexpr double kDefaultLambda = 0.1;
 
-// ∇R*: the weight of each kernel from ‖θ_f‖² and t, so that w_f = weight_f θ_f. λ = 0: kDefaultLambda/t at
-// every t.
+// ∇R*: the weight of each kernel from ‖θ_f‖² and t, so that w_f = weight_f θ_f. λ = 0:
+// kDefaultLambda/t at every t.
 class UfoMirror {
  public:
   UfoMirror(double lambda, double alpha, Index kernels);

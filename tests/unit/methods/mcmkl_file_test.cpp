@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The multiclass part of a model file: back to the bit, refused where it breaks a rule, refused where it is
-// damaged.
+// The multiclass part of a model file: back to the bit, refused where it breaks a rule, refused
+// where it is damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
