@@ -34,8 +34,8 @@ struct CvOptions {
 
 void add_cv_options(CLI::App& app, CvOptions& options) {
   app.add_option("--grid", options.grid,
-                 "Options to choose from inside every training part: NAME=VALUES, such as C=1e-1..1e4; may be "
-                 "repeated")
+                 "Options to choose from inside every training part: NAME=VALUES, such as C=1e-1..1e4; "
+                 "may be repeated")
       ->allow_extra_args(false)
       ->group("Method")
       ->type_name("NAME=VALUES");

@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kExamples =
     "  kloom kernels build data.csv --target label --kernels \"rbf(width=2^-3..2^6) on all\" -o bank.kloom\n"
-    "  kloom kernels build --view rna=rna.csv --view methylation=methylation.csv --kernels \"rbf(auto)\" -o "
-    "bank.kloom";
+    "  kloom kernels build --view rna=rna.csv --view methylation=methylation.csv "
+    "--kernels \"rbf(auto)\" -o bank.kloom";
 
 struct BuildOptions {
   CommonOptions common;

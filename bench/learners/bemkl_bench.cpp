@@ -270,8 +270,7 @@ void print(const nlohmann::json& r) {
     const auto& c = r[prior];
     fmt::print(
         "{:<23} {}: bound {:.2f} after {} accelerated passes, {:.2f} s; plain updates: {:.2f} after {}, {:.1f} "
-        "s: "
-        "{:.0f} times\n",
+        "s: {:.0f} times\n",
         "", prior, c["bound"].get<double>(), c["passes"].get<Index>(), c["seconds"].get<double>(),
         c["plain_bound"].get<double>(), c["plain_iterations"].get<Index>(), c["plain_seconds"].get<double>(),
         c["ratio"].get<double>());
@@ -282,8 +281,8 @@ void print(const nlohmann::json& r) {
 Settings settings_of(const std::vector<std::string>& arguments) {
   if (arguments.empty())
     throw kloom::InvalidArgument(
-        "usage: bench_bemkl DATA_FOLDER [--data NAME]... [--json FILE] [--threads N] [--most N] "
-        "[--no-converged]");
+        "usage: bench_bemkl DATA_FOLDER [--data NAME]... [--json FILE] [--threads N] "
+        "[--most N] [--no-converged]");
   Settings settings;
   settings.folder = arguments[0];
   for (std::size_t k = 1; k < arguments.size(); ++k) {

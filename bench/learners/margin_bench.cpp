@@ -4,8 +4,8 @@
 // full ℓ1 fit in units of such SVM solves. Copying the kernel into LIBSVM's nodes is counted for neither.
 //
 //   bench_margin [samples] [kernels]
-//   bench_margin --serve FOLDER SAMPLES      for margin_sklearn.py: solves for every C read, prints seconds and
-//   objective
+//   bench_margin --serve FOLDER SAMPLES   for margin_sklearn.py: solves for every C read, prints seconds and
+//                                         objective
 #include <fmt/format.h>
 #include <libsvm/svm.h>
 

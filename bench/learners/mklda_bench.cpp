@@ -93,8 +93,7 @@ void stream(Index samples) {
   }
   fmt::print(
       "stream: {} samples, budget 500, 300 kernels: {:.0f} samples/s, accuracy {:.3f}, memory {:.0f} MB half "
-      "way, "
-      "{:.0f} MB at the end\n",
+      "way, {:.0f} MB at the end\n",
       learner.samples(), static_cast<double>(learner.samples()) / seconds,
       static_cast<double>(learner.right()) / static_cast<double>(learner.samples()), memory,
       resident_megabytes());
@@ -116,8 +115,7 @@ int main(int argc, char** argv) {
     const double b = many.seconds / many.evaluations;
     fmt::print(
         "3 kernels: {:.2f} s, {:.2f} ns an evaluation, {:.0f} support vectors; 300 kernels: {:.2f} s, {:.2f} "
-        "ns, "
-        "{:.0f}; ratio {:.2f}\n",
+        "ns, {:.0f}; ratio {:.2f}\n",
         few.seconds, 1e9 * a, few.support, many.seconds, 1e9 * b, many.support, b / a);
     ratios.push_back(b / a);
   }

@@ -162,8 +162,8 @@ void accuracy() {
     }
   }
   fmt::print(
-      "eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean of {} "
-      "draws\n",
+      "eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean "
+      "of {} draws\n",
       kRepeats);
   for (const auto& [name, values] : all) {
     double mean = 0.0;

@@ -113,9 +113,8 @@ void print_row(const char* name, const char* kind, const std::vector<Outcome>& o
   const Summary kernels = summary_of(outcomes, &Outcome::kernels);
   const Summary seconds = summary_of(outcomes, &Outcome::seconds);
   fmt::print(
-      "{:<11} {:<10} {:6.2f} ± {:4.2f}  ({:5.2f} ± {:4.2f}, {:+5.2f})   {:6.1f} ± {:4.1f}  ({:6.2f}, {:+6.1f}) "
-      "  "
-      "{:6.2f} s ({:5.2f} s)\n",
+      "{:<11} {:<10} {:6.2f} ± {:4.2f}  ({:5.2f} ± {:4.2f}, {:+5.2f})   {:6.1f} ± {:4.1f}  ({:6.2f}, "
+      "{:+6.1f})   {:6.2f} s ({:5.2f} s)\n",
       name, kind, accuracy.mean, accuracy.deviation, paper.accuracy, paper.accuracy_deviation,
       (accuracy.mean - paper.accuracy) / paper.accuracy_deviation, kernels.mean, kernels.deviation,
       paper.kernels, (kernels.mean - paper.kernels) / paper.kernels_deviation, seconds.mean, paper.seconds);
@@ -124,8 +123,8 @@ void print_row(const char* name, const char* kind, const std::vector<Outcome>& o
 
 void table1(const Settings& settings) {
   fmt::print(
-      "BEMKL Table 1, {} splits. Ours ± deviation (published ± deviation, difference in published "
-      "deviations)\n",
+      "BEMKL Table 1, {} splits. Ours ± deviation (published ± deviation, difference in "
+      "published deviations)\n",
       settings.splits);
   fmt::print("{:<11} {:<10} {:<42} {:<36} {}\n", "data", "weights", "accuracy %", "selected kernels",
              "seconds per fit");
@@ -208,8 +207,8 @@ void table2(const Settings& settings) {
     }
     const Summary accuracy = summary_of(outcomes, &Outcome::accuracy);
     fmt::print(
-        "{:<16} accuracy {:.2f} ± {:.2f} (published {}; standard error of {} test samples {:.1f})   {:.1f} s a "
-        "fit\n",
+        "{:<16} accuracy {:.2f} ± {:.2f} (published {}; standard error of {} test samples {:.1f})   {:.1f} "
+        "s a fit\n",
         way == "shared" ? "multiclass" : way, accuracy.mean, accuracy.deviation, published, test.samples, error,
         summary_of(outcomes, &Outcome::seconds).mean);
     std::fflush(stdout);

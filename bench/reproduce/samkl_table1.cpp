@@ -241,8 +241,8 @@ int main(int argc, char** argv) {
         arguments.kernels == "gaussian" ? "rbf(auto, count=1) on views" : "poly(degree=2) on views";
   if (arguments.folder.empty()) {
     fmt::print(stderr,
-               "usage: samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods a,b] "
-               "[--corrupt SHARE]\n");
+               "usage: samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods "
+               "a,b] [--corrupt SHARE]\n");
     return 2;
   }
   try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a part goes into a model file and comes back: words and counts in sections of the file's document, numbers
-// in named arrays. A reader must ask for everything that the file holds; what nobody asked for makes the file one
-// that this kloom does not understand, and it is refused.
+// How a part goes into a model file and comes back: words and counts in sections of the file's document,
+// numbers in named arrays. A reader must ask for everything that the file holds; what nobody asked for makes
+// the file one that this kloom does not understand, and it is refused.
 #pragma once
 
 #include <string>
@@ -58,7 +58,7 @@ class PartReader {
   [[nodiscard]] virtual Matrix triangle(const std::string& name, Index size) = 0;
   [[nodiscard]] virtual std::string bytes(const std::string& name) = 0;
 
-  // "'path' is damaged: " and this.
+  // Throws FileError: "'path' is damaged: " and `what`.
   [[noreturn]] virtual void damaged(const std::string& what) const = 0;
 
  protected:

@@ -454,8 +454,7 @@ Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const 
        "largest change that one more update would make to a sample weight, relative"}};
   certificate.verdict = fmt::format(
       "The lower bound is {:.6g}; one more update would move the sample weights by {:.2g} of their size. A "
-      "variational "
-      "bound has several maxima: this is not a proof of optimality.",
+      "variational bound has several maxima: this is not a proof of optimality.",
       bound, residual);
   return certificate;
 }

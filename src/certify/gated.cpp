@@ -45,7 +45,8 @@ Matrix gate_inputs(const Gates& gates, const KernelBank& bank) {
   return inputs;
 }
 
-// Softmax or sigmoid of a linear function of the inputs, scaled so that equal gates make the mean of the kernels.
+// Softmax or sigmoid of a linear function of the inputs, scaled so that equal gates make the
+// mean of the kernels.
 Matrix gate_values(Gates::Kind kind, const Matrix& parameters, const Matrix& inputs) {
   const Index kernels = parameters.rows();
   const auto count = static_cast<double>(kernels);

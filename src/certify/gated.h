@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The referee's view of models whose kernels depend on the sample. For the gates as they are, the rest is a
-// convex problem and its duality gap a proof; that the gates are the best ones nobody can prove, so what can be
-// checked of them is said.
+// convex problem and its duality gap a proof. That the gates are optimal cannot be proved, so the certificate
+// says what can be checked about them.
 #pragma once
 
 #include "kloom/certify.h"

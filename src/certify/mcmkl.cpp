@@ -9,8 +9,8 @@
 //   ‖w_k(α)‖² = Σ_ij K_k(x_i, x_j) Σ_uv α_iu α_jv L_k(u, v)
 //
 // loss(m) = max(0, 1 − m), or its square; then the dual loses Σ_i α̂_iy_i²/(4C_i) (Theorem 1 with ℓ* of the
-// square) and has no upper bound. With log(1 + exp(−m)) the sum of α̂_iy_i gives way to Σ_i C_i
-// H(α̂_iy_i/C_i), H(p) = −p log p − (1 − p) log(1 − p). Any β on the simplex and any α̂ in the polytope give
+// square) and has no upper bound. With log(1 + exp(−m)) the sum of α̂_iy_i is replaced by
+// Σ_i C_i H(α̂_iy_i/C_i), H(p) = −p log p − (1 − p) log(1 − p). Any β on the simplex and any α̂ in the polytope give
 // dual ≤ optimum ≤ primal.
 #include "certify/mcmkl.h"
 

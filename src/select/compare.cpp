@@ -18,10 +18,10 @@
 namespace kloom {
 namespace {
 
-constexpr double kLevel = 0.05;      // below which a difference counts as real
+constexpr double kLevel = 0.05;      // p-values below it count as a real difference
 constexpr double kFinalShare = 0.1;  // of the budget, for the fit on all samples
-constexpr double kFaster = 3.0;      // worth a word, if
-constexpr double kNoticed = 0.5;     // the slower one takes so many seconds
+constexpr double kFaster = 3.0;      // a method that is so many times faster is mentioned,
+constexpr double kNoticed = 0.5;     // if the slower one takes at least so many seconds
 
 // "97.4 % ± 1.2" for rates, "0.213 ± 0.04" for the rest.
 std::string value_text(const MethodSummary& method, const std::string& metric) {
@@ -46,7 +46,7 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(head, ", "), names.back());
 }
 
-// What the tests say about the others.
+// What the paired tests say about the other methods.
 std::string others_text(const Comparison& comparison) {
   std::vector<std::string> equal;
   std::vector<std::string> worse;
@@ -65,7 +65,7 @@ std::string others_text(const Comparison& comparison) {
   return text;
 }
 
-// The best of those that cannot be told apart and are much faster.
+// Names the best of the methods that are not significantly worse and much faster.
 std::string faster_text(const Comparison& comparison) {
   const MethodSummary& best = comparison.methods.front();
   if (total_seconds(best) < kNoticed) return "";
@@ -78,7 +78,7 @@ std::string faster_text(const Comparison& comparison) {
                      value_text(*faster, comparison.request.metric), faster->t_p);
 }
 
-// Did learning the weights pay?
+// Says whether learning kernel weights beat the baselines without it.
 std::string baseline_text(const Comparison& comparison) {
   const auto& methods = comparison.methods;
   const auto place = std::ranges::find(methods, std::string("uniform"),
@@ -137,7 +137,7 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// At most `seconds`: a fit that is stopped is a model too, and the page says so.
+// Takes at most `seconds`: a fit that was stopped still gives a model, and the page says that it was.
 void add_final_fit(const Dataset& data, const Targets& targets, double seconds, Comparison& comparison,
                    const Context& context) {
   const auto start = std::chrono::steady_clock::now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One side-by-side of training and test samples: everything fitted on the training part, kernels
-// shared by all methods.
+// One split into training and test samples: everything is fitted on the training part, and all methods
+// share its kernels.
 #pragma once
 
 #include <vector>

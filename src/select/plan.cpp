@@ -23,13 +23,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Index kPilotSamples = 200;
-// How fits grow with the number of samples: matrices of N² first, their N³ later; passes over samples and the
-// kernels of those that are kept for stochastic methods.
+// Exponents by which the time of a fit grows with the number of samples N: N² (filling matrices) up to kLate
+// times the samples of the trial, N³ (factorising them) beyond. Stochastic methods grow between the samples
+// that they pass over and the squares of those that they keep.
 constexpr double kGrowth = 2.0;
 constexpr double kLateGrowth = 3.0;
-constexpr double kLate = 4.0;  // times the samples of the trial
+constexpr double kLate = 4.0;
 constexpr double kStochasticGrowth = 1.5;
-constexpr double kUse = 0.85;         // of the budget; the rest is for what estimates do not know
+constexpr double kUse = 0.85;         // share of the budget to plan for; estimates are too low at times
 constexpr double kPilotShare = 0.05;  // of the budget, for the trial of one method
 
 bool has_option(const Learner& learner, const std::string& name) {
@@ -139,7 +140,7 @@ void Planner::run_pilots() {
         fmt::format("no method would end within {}; give more time", seconds_text(request_.seconds)));
 }
 
-// Nothing if the method is left out: too slow even here, or unable to take these data.
+// Empty if the method is left out: too slow even on the pilot's samples, or unable to take these data.
 std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
   const auto start = Clock::now();
   const double limit = std::max(1.0, kPilotShare * request_.seconds);
@@ -285,7 +286,8 @@ void Planner::leave_out_slow_methods() {
   }
 }
 
-// One slow method may have cost the others folds, repeats and grids: without it they get back what fits.
+// Folds, repeats and grids may have been cut because of one slow method that was left out in the end: restores
+// as much of them as fits the budget now.
 void Planner::grow_back(const Plan& asked) {
   const auto try_with = [&](auto change) {
     const Plan before = plan_;

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The state that workers share: what is done, when to stop, and the one voice that speaks to the caller.
+// The state that workers share: what is done, when to stop, and the calls of the caller's progress callback.
 class Run {
  public:
   Run(const ValidationRequest& request, Journal& journal, const Context& context)
@@ -50,7 +50,8 @@ class Run {
     tell();
   }
 
-  // The context of one worker: its steps ask whether to go on, and say from time to time how far all have come.
+  // The context of one worker: its progress callback says whether to go on, and reports the
+  // progress of all workers.
   [[nodiscard]] Context worker_context(int threads, std::size_t memory) {
     Context own = context_;
     own.threads = threads;
@@ -171,13 +172,13 @@ void run_split(const Problem& problem, const ValidationRequest& request, Index s
   }
 }
 
-// Splits at a time, by the memory that one of them takes.
+// How many splits are worked on at a time, by the memory that one of them takes.
 int workers_for(const Dataset& data, const Targets& targets, const ValidationRequest& request, int threads,
                 std::size_t budget) {
   const auto n = static_cast<Index>(request.splits.front().train.size());
   Index outputs = targets.classes.size() > 2 ? static_cast<Index>(targets.classes.size()) : 1;
   outputs = std::max<Index>(outputs, targets.values.cols());
-  // The number of kernels is known after fitting; features and families tell it well enough.
+  // The exact number of kernels is known only after fitting; this estimate comes from features and families.
   std::size_t kernels = 0;
   for (const KernelFamily& family : request.spec.families) {
     std::size_t scopes = 1;
@@ -241,8 +242,8 @@ Validation run_validation(const Dataset& data, const Targets& targets, const Val
   const int workers = workers_for(data, targets, request, threads, budget);
   Run run(request, journal, context);
   const Index splits = std::ssize(request.splits);
-  // One thread each where there are several splits, whoever works on them: the same bits however
-  // many are left to do.
+  // With several splits always one thread each, so that the results are the same to the bit
+  // however many splits a resumed run has left.
   const Context own = run.worker_context(splits > 1 ? 1 : threads,
                                          std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)

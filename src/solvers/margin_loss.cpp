@@ -26,7 +26,7 @@ double largest_coefficient(MarginLoss loss, double price) {
     case MarginLoss::squared_hinge:
       return std::numeric_limits<double>::infinity();
     case MarginLoss::logistic:
-      // So near to C that the rest cannot be told from it.
+      // As near to C as C − a can still be computed with some precision.
       return price * (1.0 - 8.0 * std::numeric_limits<double>::epsilon());
     case MarginLoss::hinge:
       break;

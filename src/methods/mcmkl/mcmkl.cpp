@@ -24,9 +24,8 @@ constexpr const char* kName = "mcmkl";
 void check_class_kernels(const Targets& targets, const McmklOptions& options) {
   if (targets.classes.size() >= 3 || options.class_kernels == "identity") return;
   throw InvalidArgument(
-      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple of "
-      "the "
-      "identity");
+      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple "
+      "of the identity");
 }
 
 McmklTask task_of(const Targets& targets, const McmklOptions& options, double price) {
@@ -222,8 +221,7 @@ void fill_report(Report& report, const McmklSolution& solution, const McmklOptio
   } else {
     report.message = fmt::format(
         "relative duality gap {:.1e} is above the {:.1e} asked for: more --iterations, a larger --tolerance, "
-        "or "
-        "normalised kernels would help",
+        "or normalised kernels would help",
         solution.gap(), options.tolerance);
   }
 }

@@ -342,7 +342,7 @@ double InteriorPoint::step_length(const State& d) const {
   limit(now_.s, d.s);
   limit(now_.nu, d.nu);
   if (task_.loss == solvers::MarginLoss::logistic) {
-    // The worth ends at C_i by itself.
+    // The worth is defined up to Σ_u x_iu = C_i only, and there is no slack that keeps x there.
     const Vector sums = sums_of(now_.x);
     const Vector changes = sums_of(d.x);
     for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -39,7 +39,7 @@ struct Judged {
   double error = 0.0;
 };
 
-// Simple ones first: of equally good choices the first is taken.
+// The simple ones first: of equally good choices the first is taken.
 std::vector<Choice> choices_of(const SamklOptions& options, Index kernels) {
   const std::vector<double> prices =
       options.C > 0.0 ? std::vector<double>{options.C} : option_numbers("C_grid", options.C_grid, 0.0, true);
@@ -306,8 +306,7 @@ void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
   if (own) {
     report.warnings.push_back(
         "sign of collapse: all samples of a class share a pattern of switches that no other class has, so "
-        "training "
-        "accuracy says nothing; compare with m0 = 0 on held-out samples");
+        "training accuracy says nothing; compare with m0 = 0 on held-out samples");
   }
   if (endless) {
     report.warnings.push_back(
@@ -390,7 +389,7 @@ FitResult Fitter::fit() {
   return result;
 }
 
-// The inner solver's, and switches, outputs and patterns.
+// Bytes for the inner solver, and for switches, outputs and patterns.
 std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
   return margin_memory(n, p, whole_kernel) +
          static_cast<std::size_t>(6 * n * p + (2 + p) * n * outputs) * sizeof(double);
@@ -413,8 +412,8 @@ const OptionTable<SamklOptions>& samkl_option_table() {
        &O::updates,
        {},
        {"auto", "one", "stop", "literal"},
-       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the paper's Algorithm "
-       "1"},
+       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the "
+       "paper's Algorithm 1"},
       {"update_limit", &O::update_limit, kAtLeastOne, {}, "at most this many updates of the switches"},
       {"h0",
        &O::h0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The boundary of every method, once for all: what is refused before a fit, and what model and report hold after it.
+// The boundary of every method, once for all: what is refused before a fit, and what model and
+// report hold after it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -41,8 +41,8 @@ ValidationRequest request_for(const Targets& targets, const std::string& method,
   ValidationRequest request;
   // Everything that is fitted: widths by quantiles, traces, variances, centres.
   request.spec = parse_kernel_spec(
-      "rbf(auto, count=2); poly(degree=2, normalise=unit-trace); linear(normalise=centre); "
-      "linear(normalise=unit-variance)");
+      "rbf(auto, count=2); poly(degree=2, normalise=unit-trace); "
+      "linear(normalise=centre); linear(normalise=unit-variance)");
   request.candidates = {{method, {}, {}}};
   SplitRequest splits;
   splits.folds = folds;
