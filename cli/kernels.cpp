@@ -78,7 +78,7 @@ int run_kernels(const Arguments& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   throw InvalidArgument(arguments.empty()
                             ? "'kloom kernels' needs a word more: kloom kernels build …"
-                            : fmt::format("there is no command 'kernels {}'; there is: kernels build{}", first,
+                            : fmt::format("there is no command 'kernels {}'{}; there is: kernels build", first,
                                           did_you_mean(first, {"build"})));
 }
 

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +29,7 @@
 
 #include "algebra/blas.h"
 #include "algebra/threads.h"
+#include "base/stopwatch.h"
 #include "bemkl_plain.h"
 #include "kernels/banks/concat_bank.h"
 #include "kloom/dataset.h"
@@ -52,9 +52,9 @@ constexpr int kTurns = 20;
 constexpr int kIterationsInTurn = 10;
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const kloom::Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 double median(std::vector<double> values) {

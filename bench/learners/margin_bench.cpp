@@ -10,7 +10,6 @@
 #include <libsvm/svm.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "algebra/blas.h"
+#include "base/stopwatch.h"
 #include "kloom/bank.h"
 #include "kloom/machine.h"
 #include "methods/margin/mkl.h"
@@ -32,9 +32,9 @@ using kloom::Matrix;
 using kloom::Vector;
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const kloom::Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 double median(std::vector<double> values) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
 #include "kloom/recipe.h"
@@ -86,9 +86,9 @@ void stream(Index samples) {
   double memory = 0.0;
   for (Index done = 0; done < samples; done += kPiece) {
     const Dataset piece = make_data(kPiece, static_cast<unsigned>(done + 2));
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch clock;
     learner.learn(piece);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds += clock.seconds();
     if (done / kPiece == samples / kPiece / 2) memory = resident_megabytes();
   }
   fmt::print(

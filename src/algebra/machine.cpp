@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -14,6 +13,7 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/memory.h"
+#include "base/stopwatch.h"
 #include "base/threads.h"
 
 extern "C" {
@@ -96,9 +96,9 @@ std::string processor_name() {
 }
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 double measure_dgemm(int threads) {

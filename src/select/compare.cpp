@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/progress.h"
+#include "base/stopwatch.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
 #include "select/part.h"
@@ -133,18 +133,14 @@ std::string comparison_settings(const ComparisonRequest& request, const Context&
                      fmt::join(splits.given, ","), request.seconds);
 }
 
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // Takes at most `seconds`: a fit that was stopped still gives a model, and the page says that it was.
 void add_final_fit(const Dataset& data, const Targets& targets, double seconds, Comparison& comparison,
                    const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   bool cut = false;
   Context own = context;
   own.progress = [&](const Progress& progress) {
-    cut = cut || since(start) > seconds;
+    cut = cut || clock.seconds() > seconds;
     if (cut) return Signal::stop;
     return context.progress ? context.progress(progress) : Signal::go_on;
   };
@@ -176,7 +172,7 @@ FitResult fit_on_all(const Dataset& data, const Targets& targets, const Validati
 
 Comparison compare(const Dataset& data, const Targets& targets, const ComparisonRequest& request,
                    const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   ComparisonRequest own = request;
   if (own.validation.metric.empty()) own.validation.metric = default_metric(targets.task);
   if (!(own.seconds > 0.0))
@@ -191,7 +187,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   for (const std::string& note : plan.notes) log(context, LogLevel::info, note);
 
   ValidationRequest validation = planned(own, plan, targets, context);
-  validation.seconds = (1.0 - kFinalShare) * own.seconds - since(start);
+  validation.seconds = (1.0 - kFinalShare) * own.seconds - clock.seconds();
   Comparison comparison =
       summarise(validation, select::run_validation(data, targets, validation, journal, context));
   comparison.left_out.insert(comparison.left_out.begin(), plan.left_out.begin(), plan.left_out.end());
@@ -211,7 +207,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   comparison.recommended = comparison.methods.front().candidate.method;
   comparison.recommendation = recommendation_of(comparison);
   if (!comparison.validation.interrupted) {
-    const double left = std::max(own.seconds - since(start), kFinalShare * own.seconds);
+    const double left = std::max(own.seconds - clock.seconds(), kFinalShare * own.seconds);
     add_final_fit(data, targets, left, comparison, context);
   }
   return comparison;

@@ -5,12 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/stopwatch.h"
 #include "base/threads.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -19,8 +19,6 @@
 
 namespace kloom::select {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr Index kPilotSamples = 200;
 // Exponents by which the time of a fit grows with the number of samples N: N² (filling matrices) up to kLate
@@ -41,10 +39,6 @@ std::string seconds_text(double seconds) {
   if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(1.0, seconds));
   return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0)
                           : fmt::format("{:.1f} h", seconds / 3600.0);
-}
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // Seconds of one fit on the pilot's samples without and with its grid.
@@ -124,9 +118,9 @@ void Planner::run_pilots() {
   Context own = context_;
   own.threads = 1;
   own.log = nullptr;
-  const auto start = Clock::now();
+  const Stopwatch clock;
   Part part(problem_, rows, {}, own);
-  kernel_seconds_ = since(start);
+  kernel_seconds_ = clock.seconds();
   std::vector<std::string> kept;
   for (const std::string& name : plan_.methods) {
     const auto pilot = pilot_of(find_learner(name), part);
@@ -142,16 +136,17 @@ void Planner::run_pilots() {
 
 // Empty if the method is left out: too slow even on the pilot's samples, or unable to take these data.
 std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
-  const auto start = Clock::now();
+  const Stopwatch clock;
   const double limit = std::max(1.0, kPilotShare * request_.seconds);
   bool too_slow = false;
   Context own = context_;
   own.threads = 1;
   own.log = nullptr;
   own.progress = [&](const Progress&) {
-    too_slow = since(start) > limit;
+    too_slow = clock.seconds() > limit;
     if (too_slow) return Signal::abort;
-    const Progress here{"trials", std::ssize(pilots_), std::ssize(plan_.methods), std::nan(""), since(start)};
+    const Progress here{"trials", std::ssize(pilots_), std::ssize(plan_.methods), std::nan(""),
+                        clock.seconds()};
     return context_.progress && context_.progress(here) != Signal::go_on ? Signal::abort : Signal::go_on;
   };
   Pilot pilot;

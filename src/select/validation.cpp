@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <mutex>
 #include <set>
 
+#include "base/stopwatch.h"
 #include "base/threads.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
@@ -21,8 +21,6 @@
 
 namespace kloom::select {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // The state that workers share: what is done, when to stop, and the calls of the caller's progress callback.
 class Run {
@@ -60,8 +58,7 @@ class Run {
     own.progress = [this](const Progress&) {
       if (ended()) return Signal::abort;
       const std::scoped_lock lock(mutex_);
-      const auto now = Clock::now();
-      if (now - last_told_ > std::chrono::milliseconds(100)) tell();
+      if (clock_.seconds() - last_told_ > 0.1) tell();
       return stop_ ? Signal::abort : Signal::go_on;
     };
     return own;
@@ -69,7 +66,7 @@ class Run {
 
   [[nodiscard]] bool ended() {
     if (stop_) return true;
-    if (seconds() < request_.seconds) return false;
+    if (clock_.seconds() < request_.seconds) return false;
     out_of_time_ = true;
     stop_ = true;
     return true;
@@ -89,13 +86,11 @@ class Run {
   }
 
  private:
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
   void tell() {
-    last_told_ = Clock::now();
+    last_told_ = clock_.seconds();
     if (!context_.progress || stop_) return;
     const auto steps = static_cast<std::ptrdiff_t>(request_.splits.size() * request_.candidates.size());
-    const Progress progress{"validation", std::ssize(result_.outcomes), steps, std::nan(""), seconds()};
+    const Progress progress{"validation", std::ssize(result_.outcomes), steps, std::nan(""), clock_.seconds()};
     if (context_.progress(progress) == Signal::go_on) return;
     result_.interrupted = true;
     stop_ = true;
@@ -110,8 +105,8 @@ class Run {
   std::atomic<bool> stop_{false};
   std::atomic<bool> out_of_time_{false};
   std::exception_ptr error_;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_told_ = start_;
+  Stopwatch clock_;
+  double last_told_ = 0.0;  // seconds of the clock at the last call of the progress callback
 };
 
 void fill(Outcome& outcome, const Candidate& candidate, const Choice& choice, Trial trial) {
@@ -136,10 +131,10 @@ Outcome run_one(const Problem& problem, Part& part, const ValidationRequest& req
                 const Context& context) {
   const Candidate& candidate = request.candidates[static_cast<std::size_t>(outcome.candidate)];
   const Split& split = request.splits[static_cast<std::size_t>(outcome.split)];
-  const auto start = Clock::now();
+  const Stopwatch clock;
   try {
     const Choice choice = choose(problem, split.train, candidate, request, context);
-    const double chosen = std::chrono::duration<double>(Clock::now() - start).count();
+    const double chosen = clock.seconds();
     Trial trial = part.run(find_learner(candidate.method), choice.options, context);
     outcome.train_seconds = chosen + trial.train_seconds;
     fill(outcome, candidate, choice, std::move(trial));
