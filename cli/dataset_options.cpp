@@ -87,7 +87,10 @@ void add_dataset_options(CLI::App& app, DatasetOptions& options) {
                      "A view: NAME=FILE, or NAME=COLUMN,COLUMN (globs work: NAME='L1.*'); may be repeated"))
       ->group(group)
       ->type_name("VIEW");
-  app.add_flag("--views-by-prefix", options.views_by_prefix, "Headers have the form view.column")->group(group);
+  app.add_flag("--views-by-prefix", options.views_by_prefix,
+               "Headers have the form view.column (seen by itself where all of them have)")
+      ->group(group);
+  app.add_flag("--no-views", options.no_views, "Do not take such headers for views")->group(group);
   app.add_option("--join", options.join, "'inner' keeps only the ids that are present in every view")
       ->group(group)
       ->type_name("inner");
@@ -104,13 +107,19 @@ void add_dataset_options(CLI::App& app, DatasetOptions& options) {
 
 void add_preprocessing_options(CLI::App& app, DatasetOptions& options) {
   const std::string group = "Preparation";
-  app.add_option("--impute", options.impute, "Replace missing values by the training 'mean' or 'median'")
+  app.add_option("--impute", options.impute,
+                 "Replace missing values by the training 'mean' or 'median', or refuse them: 'none' (default: "
+                 "median, and a 0/1 feature that marks them)")
       ->group(group)
-      ->type_name("mean|median");
+      ->type_name("none|mean|median");
   app.add_option("--categorical", options.categorical,
-                 "'onehot' makes a 0/1 feature of every category of text columns")
+                 "'onehot' makes a 0/1 feature of every value of every text column, 'refuse' refuses text "
+                 "(default: decided column by column, see docs/guide/columns.md)")
       ->group(group)
-      ->type_name("onehot");
+      ->type_name("refuse|onehot");
+  repeatable(app.add_option("--keep", options.keep, "Columns that must not be dropped as ids, names or dates"))
+      ->group(group)
+      ->type_name("NAMES");
   app.add_flag("--no-standardise,--no-standardize", options.no_standardise,
                "Leave features as they are (default: mean 0, deviation 1)")
       ->group(group);
@@ -139,6 +148,7 @@ DatasetRequest dataset_request(const DatasetOptions& options, bool target_requir
     throw InvalidArgument("no data: name a file, or give --view NAME=FILE or --kernel-file FILE");
   }
   request.views_by_prefix = options.views_by_prefix;
+  request.no_views = options.no_views;
   request.kernel_files = options.kernel_files;
   request.distance_files = options.distance_files;
   request.target = options.target;
@@ -154,10 +164,15 @@ DatasetRequest dataset_request(const DatasetOptions& options, bool target_requir
 PreprocessingOptions preprocessing_options(const DatasetOptions& options) {
   PreprocessingOptions result;
   result.standardise = !options.no_standardise;
-  const std::string impute = choice("--impute", options.impute, {"mean", "median"});
+  const std::string impute = choice("--impute", options.impute, {"none", "mean", "median"});
+  if (impute == "none") result.impute = Impute::refuse;
   if (impute == "mean") result.impute = Impute::mean;
   if (impute == "median") result.impute = Impute::median;
-  result.onehot = choice("--categorical", options.categorical, {"onehot"}) == "onehot";
+  result.indicate = impute.empty();
+  const std::string categorical = choice("--categorical", options.categorical, {"refuse", "onehot"});
+  result.decide = categorical.empty();
+  result.onehot = categorical == "onehot";
+  result.keep = split_all(options.keep);
   return result;
 }
 

@@ -24,12 +24,14 @@ struct DatasetOptions {
   std::vector<std::string> text;
   std::vector<std::string> views;
   bool views_by_prefix = false;
+  bool no_views = false;
   std::string join;
   std::vector<std::string> kernel_files;
   std::vector<std::string> distance_files;
   // Fitted in training and kept in the model, so only commands that train have them.
   std::string impute;
   std::string categorical;
+  std::vector<std::string> keep;
   bool no_standardise = false;
   std::string positive;
   std::string task;
@@ -37,7 +39,7 @@ struct DatasetOptions {
 
 // Files, target and columns: every command that reads samples.
 void add_dataset_options(CLI::App& app, DatasetOptions& options);
-// --impute, --categorical, --no-standardise.
+// --impute, --categorical, --keep, --no-standardise.
 void add_preprocessing_options(CLI::App& app, DatasetOptions& options);
 // --weight, --positive, --task.
 void add_target_options(CLI::App& app, DatasetOptions& options);

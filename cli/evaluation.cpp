@@ -17,11 +17,7 @@ std::set<std::string> text_columns(const Preprocessing& preprocessing) {
   std::set<std::string> names;
   for (const auto& feature : preprocessing.text_columns()) names.insert(feature.name);
   for (const auto& column : preprocessing.columns()) {
-    if (!column.onehot) continue;
-    const std::string suffix = "=" + column.category;
-    std::string name = column.feature.name;
-    if (name.ends_with(suffix)) name.erase(name.size() - suffix.size());
-    names.insert(name);
+    if (column.from_text()) names.insert(column.source().name);
   }
   return names;
 }

@@ -55,6 +55,20 @@ FileKind kind_of(const std::string& path) {
   return header.find("kloom-bank") != std::string::npos ? FileKind::bank : FileKind::model;
 }
 
+Json columns_json(const std::vector<ColumnDecision>& decisions) {
+  Json list = Json::array();
+  for (const ColumnDecision& d : decisions) {
+    list.push_back({{"name", d.feature.name},
+                    {"view", d.feature.view},
+                    {"kind", to_string(d.kind)},
+                    {"used", d.used},
+                    {"missing", d.missing},
+                    {"treatment", d.treatment},
+                    {"reason", d.reason}});
+  }
+  return list;
+}
+
 std::string options_text(const Model& model) {
   const Json options = Json::parse(model.options_json, nullptr, false);
   std::vector<std::string> texts;
@@ -73,6 +87,9 @@ void show_model(const std::string& path, Session& session) {
   text += fmt::format("  {} training samples, {} kernels, {}\n", model.coefficients.rows(),
                       model.kernel_names.size(), format_bytes(std::filesystem::file_size(path)));
   if (model.recipe) text += fmt::format("  kernels: {}\n", to_string(model.recipe->spec));
+  if (model.recipe) {
+    for (const std::string& line : summarise(model.recipe->decisions)) text += "  " + wrap(line, 100, 4) + "\n";
+  }
   text += "  options: " + wrap(options_text(model), 100, 11) + "\n";
   if (report.is_object()) {
     text += fmt::format("  training: {} after {} iterations\n", report.value("status", "?"),
@@ -90,6 +107,7 @@ void show_model(const std::string& path, Session& session) {
   json["spec"] = model.recipe ? Json(to_string(model.recipe->spec)) : Json();
   json["options"] = Json::parse(model.options_json, nullptr, false);
   json["kernels"] = kernels_json(model);
+  if (model.recipe) json["columns"] = columns_json(model.recipe->decisions);
   json["report"] = report.is_discarded() ? Json() : report;
   session.console().json_result(dump(json));
 }
@@ -126,6 +144,43 @@ std::vector<std::string> feature_names(const Dataset& data) {
   return names;
 }
 
+// Columns about which there is more to say than that they are numbers come first.
+std::string columns_text(const std::vector<ColumnDecision>& decisions) {
+  constexpr std::size_t kColumnsShown = 40;
+  std::vector<const ColumnDecision*> order;
+  for (const ColumnDecision& d : decisions)
+    if (decisions.size() <= kColumnsShown || !d.reason.empty()) order.push_back(&d);
+  std::string text;
+  std::size_t width = 0;
+  for (const auto* d : order) width = std::max(width, std::min<std::size_t>(30, d->feature.name.size()));
+  for (std::size_t k = 0; k < std::min(order.size(), kColumnsShown); ++k) {
+    const ColumnDecision& d = *order[k];
+    text += fmt::format("    {:<{}}  {:<10}{}{}\n", d.feature.name, width, to_string(d.kind), d.treatment,
+                        d.reason.empty() ? "" : ": " + d.reason);
+  }
+  if (std::min(order.size(), kColumnsShown) < decisions.size())
+    text += fmt::format("    … and {} more columns (--json lists all)\n",
+                        decisions.size() - std::min(order.size(), kColumnsShown));
+  return text;
+}
+
+// What training would make of the columns, and with which kernels.
+std::string plan_text(const InfoOptions& options, const Dataset& data, Json& json) {
+  std::vector<ColumnDecision> decisions;
+  PreprocessingOptions preparation = preprocessing_options(options.dataset);
+  preparation.keep_text = options.dataset.text;
+  const auto preprocessing = Preprocessing::fit(data, preparation, &decisions);
+  const KernelAdvice advice = advise_kernels(data, preprocessing, decisions);
+  json["columns"] = columns_json(decisions);
+  json["kernels"] = to_string(advice.spec);
+  json["reasons"] = advice.reasons;
+  std::string text;
+  if (!decisions.empty()) text += "  columns:\n" + columns_text(decisions);
+  text += "  kernels, if none are named: " + wrap(to_string(advice.spec), 100, 4) + "\n";
+  for (const std::string& reason : advice.reasons) text += "    " + wrap(reason, 100, 6) + "\n";
+  return text;
+}
+
 void show_data(const InfoOptions& options, Session& session) {
   const Dataset data = load_dataset(dataset_request(options.dataset, false), session.context());
   for (const std::string& note : data.notes) session.console().note(note);
@@ -145,14 +200,20 @@ void show_data(const InfoOptions& options, Session& session) {
   if (!data.labels.empty())
     text += fmt::format("  target '{}': {}\n", data.target_name, list_of(label_texts, kShown));
   const Index missing = count_missing(data);
-  if (missing > 0)
-    text += fmt::format("  {} missing values (--impute mean or median when training)\n", missing);
-  session.console().result(text);
+  if (missing > 0) text += fmt::format("  {} missing values\n", missing);
   Json json = {{"kind", "data"},          {"path", data.source},
                {"samples", data.samples}, {"features", feature_names(data)},
                {"missing", missing},      {"target", data.target_name}};
   json["labels"] = counts;
   json["notes"] = data.notes;
+  try {
+    text += plan_text(options, data, json);
+  } catch (const InvalidArgument& error) {
+    // A file that cannot be trained on can still be looked at.
+    text += fmt::format("  {}\n", wrap(error.what(), 100, 4));
+    json["refused"] = error.what();
+  }
+  session.console().result(text);
   session.console().json_result(dump(json));
 }
 
@@ -217,6 +278,7 @@ int run_info(const Arguments& arguments) {
   InfoOptions options;
   CommandLine line("info", "Describes a model, a kernel bank, a data file, or this machine.", kExamples);
   add_dataset_options(line.app(), options.dataset);
+  add_preprocessing_options(line.app(), options.dataset);
   line.app()
       .add_flag("--machine", options.machine, "Processor, BLAS, measured speed (takes a second)")
       ->group(kCommonGroup);

@@ -13,7 +13,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr std::string_view kDefaultMethod = "bemkl";
+constexpr std::string_view kDefaultMethod = "auto";
 
 std::string method_in(const Arguments& arguments) {
   constexpr std::string_view kFlag = "--method";

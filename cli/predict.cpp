@@ -60,6 +60,9 @@ int run(const PredictCommandOptions& options) {
   }
   const Dataset data = load_dataset(request, session.context());
   stop_if_interrupted();
+  if (model.recipe) {
+    for (const std::string& sentence : model.recipe->preprocessing.surprises(data)) console.warn(sentence);
+  }
   PredictOptions asked;
   asked.contributions = options.contributions;
   const Predictions predictions = predict(model, data, asked, session.context());

@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> named_text_columns(const KernelSpec& spec) {
   std::set<std::string> names;
   for (const auto& family : spec.families) {
-    if (family.function != KernelFunction::spectrum) continue;
+    if (family.function != KernelFunction::spectrum && family.function != KernelFunction::words) continue;
     for (const auto& scope : family.scopes) {
       if (scope.kind == ScopeKind::columns) names.insert(scope.names.begin(), scope.names.end());
     }
@@ -30,7 +30,7 @@ std::vector<std::string> named_text_columns(const KernelSpec& spec) {
 bool has_open_spectrum(const KernelSpec& spec) {
   return std::any_of(spec.families.begin(), spec.families.end(), [](const KernelFamily& family) {
     const auto open = [](const Scope& scope) { return scope.kind != ScopeKind::columns; };
-    return family.function == KernelFunction::spectrum &&
+    return (family.function == KernelFunction::spectrum || family.function == KernelFunction::words) &&
            (family.scopes.empty() || std::any_of(family.scopes.begin(), family.scopes.end(), open));
   });
 }
@@ -55,7 +55,8 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
          "--kernels", options.spec,
          "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on "
          "views\". "
-         "Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, spectrum, precomputed, expdist")
+         "Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, overlap, spectrum, words, "
+         "precomputed, expdist (default: what suits the columns)")
       ->group(group)
       ->type_name("SPEC");
   app.add_option("--normalise,--normalize", options.normalise,
@@ -90,7 +91,8 @@ TrainingData read_training_data(const DatasetRequest& request, const KernelOptio
 KernelChoice choose_kernels(const Dataset& data, const DatasetOptions& options, const KernelOptions& kernels) {
   KernelChoice choice;
   choice.by_default = kernels.spec.empty();
-  choice.spec = choice.by_default ? default_kernel_spec(data) : parse_kernel_spec(kernels.spec);
+  // Without families the recipe chooses kernels that suit its training samples.
+  if (!choice.by_default) choice.spec = parse_kernel_spec(kernels.spec);
   choice.recipe.preprocessing = preprocessing_options(options);
   choice.recipe.preprocessing.keep_text = text_columns_to_keep(choice.spec, data, options.text);
   if (!kernels.normalise.empty()) choice.recipe.normalisation = parse_normalisation(kernels.normalise);

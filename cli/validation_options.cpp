@@ -104,8 +104,18 @@ ValidationInput read_validation_input(const ValidationOptions& options, bool unl
   input.targets = make_targets(input.data.labels, labels);
   input.targets.weights = input.data.weights;
   const KernelChoice kernels = choose_kernels(input.data, options.dataset, options.kernels);
-  session.console().note(
-      fmt::format("kernels: {}{}", to_string(kernels.spec), kernels.by_default ? " (no --kernels given)" : ""));
+  if (kernels.by_default) {
+    std::vector<ColumnDecision> decisions;
+    const auto preprocessing = Preprocessing::fit(input.data, kernels.recipe.preprocessing, &decisions);
+    const KernelAdvice advice = advise_kernels(input.data, preprocessing, decisions);
+    for (const std::string& line : summarise(decisions)) session.console().note(line);
+    for (const std::string& line : advice.reasons) session.console().note(line);
+    session.console().note(fmt::format(
+        "kernels: {} (no --kernels given; columns and kernels are chosen anew from every training part)",
+        to_string(advice.spec)));
+  } else {
+    session.console().note(fmt::format("kernels: {}", to_string(kernels.spec)));
+  }
   input.request.spec = kernels.spec;
   input.request.recipe = kernels.recipe;
   if (!options.kernels.bank.empty()) input.request.bank = parse_bank_kind(options.kernels.bank);

@@ -113,11 +113,13 @@ const Learner& choose_learner(std::string_view method, Task task) {
 TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context) {
   const Stopwatch watch;
   const Context strict = without_half_measures(context);
-  const KernelSpec spec = request.kernels ? *request.kernels : default_kernel_spec(data);
-  recipe_ = Recipe::fit(data, spec, request.recipe, strict);
+  // Without families the recipe chooses kernels that suit its training samples.
+  recipe_ = Recipe::fit(data, request.kernels.value_or(KernelSpec{}), request.recipe, strict);
   seconds_ += watch.seconds();
+  for (const std::string& line : summarise(recipe_.decisions)) say(context, line);
+  for (const std::string& line : recipe_.advice) say(context, line);
   say(context, fmt::format("{} kernel{}: {}{}", recipe_.terms.size(), recipe_.terms.size() == 1 ? "" : "s",
-                           to_string(spec),
+                           to_string(recipe_.spec),
                            request.kernels ? "" : " (no --kernels given; this suits the kind and size of the data)"));
 }
 

@@ -3,13 +3,7 @@
 // From a CSV file to a model and its predictions, through the library:
 //
 //   train_and_predict examples/data/wdbc.csv
-#include <kloom/bank.h>
-#include <kloom/dataset.h>
-#include <kloom/kernels.h>
-#include <kloom/learner.h>
-#include <kloom/model.h>
-#include <kloom/recipe.h>
-#include <kloom/targets.h>
+#include <kloom/train.h>
 
 #include <cstddef>
 #include <exception>
@@ -39,18 +33,17 @@ void run(const char* path) {
   const Split data = split(kloom::load_dataset(request, context));
   const kloom::Targets targets = kloom::make_targets(data.train.labels, {});
 
-  // The recipe is everything between a raw sample and its kernel values; the model keeps it.
-  const kloom::KernelSpec spec =
-      kloom::parse_kernel_spec("rbf(width=2^-1..2^3) on all, each; poly(degree=2) on all");
-  const kloom::Recipe recipe = kloom::Recipe::fit(data.train, spec, {}, context);
-  const auto bank = kloom::store_bank(recipe.training_bank(), {}, context);
-
-  auto [model, report] = kloom::find_learner("bemkl").fit(*bank, targets, {{"iterations", "50"}}, context);
-  model.recipe = recipe;
+  kloom::TrainRequest how;
+  how.method = "bemkl";
+  how.options = {{"iterations", "50"}};
+  how.kernels = kloom::parse_kernel_spec("rbf(width=2^-1..2^3) on all, each; poly(degree=2) on all");
+  const kloom::FitResult fit = kloom::train(data.train, targets, how, context);
+  const kloom::Report& report = fit.report;
   std::cout << report.samples << " samples, " << report.kernels << " kernels, " << report.iterations
-            << " iterations, " << report.objective_name << ' ' << report.objective << '\n';
+            << " iterations, " << report.objective_name << ' ' << report.objective << '\n'
+            << report.certificate.verdict << '\n';
 
-  const kloom::Predictions predicted = kloom::predict(model, data.test, {}, context);
+  const kloom::Predictions predicted = kloom::predict(fit.model, data.test, {}, context);
   std::size_t right = 0;
   for (std::size_t i = 0; i < predicted.codes.size(); ++i) {
     right += targets.classes[static_cast<std::size_t>(predicted.codes[i])] == data.test.labels[i] ? 1U : 0U;

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kloom/context.h"
@@ -78,6 +79,7 @@ struct DatasetRequest {
   std::string path;  // main table; may be empty if views or kernels are given
   std::vector<ViewRequest> views;
   bool views_by_prefix = false;           // headers of the form view.column
+  bool no_views = false;                  // do not look for such headers unasked
   std::vector<std::string> kernel_files;  // one matrix or one stack (n × n × m) each
   std::vector<std::string> distance_files;
   std::string target;               // empty: a single column called label, target, class or y; several
@@ -97,40 +99,101 @@ struct DatasetRequest {
 // The samples `rows` of `data`, in that order (precomputed matrices keep all their columns).
 [[nodiscard]] Dataset select_samples(const Dataset& data, const std::vector<Index>& rows);
 
+// What a column of the data is taken for. Decided on training data only.
+enum class ColumnKind {
+  number,      // numbers, also 0/1 and numbers with few distinct values
+  category,    // text with few distinct values
+  sentences,   // text of several words that recur from row to row
+  sequence,    // long text without blanks: DNA, SMILES and their like
+  date,        // text that is a day or a time
+  identifier,  // counts the rows, or is called an id and differs from row to row
+  name,        // text with nearly one value per row that is none of the above
+  constant,    // the same value in every training sample
+  empty        // no value in any training sample
+};
+[[nodiscard]] std::string_view to_string(ColumnKind kind);
+
+// What was decided about one column, for people: one line of a table.
+struct ColumnDecision {
+  Feature feature;
+  ColumnKind kind = ColumnKind::number;
+  bool used = true;
+  Index missing = 0;      // training samples without a value
+  std::string treatment;  // "number", "one-hot, 3 values", "dropped", ...
+  std::string reason;     // why; may be empty for an ordinary number
+  friend bool operator==(const ColumnDecision&, const ColumnDecision&) = default;
+};
+// The same in a few lines, grouped by what was decided.
+[[nodiscard]] std::vector<std::string> summarise(const std::vector<ColumnDecision>& decisions);
+
+// How a kernel sees a column.
+enum class Transform {
+  standardised,  // as preprocessing leaves it: mean 0 and deviation 1 unless that was turned off
+  raw,           // as in the file, missing values filled in
+  ranks,         // normal scores of the ranks among the training values
+  tfidf,         // raw times ln((1 + n)/(1 + samples in which it is not 0)) + 1
+  codes          // of a category: its number in training, 0 where missing, -1 where training never saw it
+};
+
 // How raw columns become the features that kernels see; fitted on training data, kept in the model.
 //
 // Standardisation subtracts the training mean and divides by the sample standard deviation. A feature
-// that is constant in training becomes 0 and gets no kernel of its own. Text columns are either coded
-// one-hot (one 0/1 feature per category seen in training) or kept for string kernels.
+// that is constant in training becomes 0 and gets no kernel of its own. What text columns are is decided
+// from their training values (docs/guide/columns.md has the rules): categories are coded one-hot (one 0/1
+// feature per category seen in training), sentences and sequences are kept for kernels of texts, dates, ids
+// and names are dropped.
 struct PreprocessingOptions {
   bool standardise = true;
-  Impute impute = Impute::refuse;
-  bool onehot = false;
+  Impute impute = Impute::median;
+  bool indicate = true;                // a 0/1 feature that marks where values were missing in training
+  bool decide = true;                  // decide what text columns are; false: `onehot` says it for all of them
+  bool drop_ids = true;                // drop columns of numbers that count rows or are called an id
+  bool onehot = false;                 // without `decide`: code every text column, or refuse it
   std::vector<std::string> keep_text;  // text columns that string kernels use
+  std::vector<std::string> keep;       // columns that must not be dropped
 };
 
 class Preprocessing {
  public:
   struct Column {
-    Feature feature;       // name after coding: "colour" or "colour=red"
+    Feature feature;       // name after coding: "colour" or "colour=red" or "age is missing"
     std::string category;  // for a one-hot column: the category, else empty
     bool onehot = false;
-    double centre = 0.0;
-    double scale = 1.0;  // 0 marks a feature that is constant in training
-    double fill = 0.0;   // what replaces a missing value, where `impute` is on
+    double centre = 0.0;     // tfidf: the factor
+    double scale = 1.0;      // 0 marks a feature that is constant in training
+    double fill = 0.0;       // what replaces a missing value, where `impute` is on
+    bool indicator = false;  // 1 where the column that it is named after has no value
+    Transform transform = Transform::standardised;
+    Vector knots = {};                         // ranks: training value, its score, next value, ...
+    std::vector<std::string> categories = {};  // codes: the categories in the order of their numbers
     friend bool operator==(const Column&, const Column&) = default;
+
+    // The column of the file that it comes from.
+    [[nodiscard]] Feature source() const;
+    // Whether that column holds text.
+    [[nodiscard]] bool from_text() const { return onehot || transform == Transform::codes; }
   };
 
   Preprocessing() = default;
-  // Throws InvalidArgument naming column, line and value for text columns without onehot and for
-  // missing values without impute.
-  static Preprocessing fit(const Dataset& train, const PreprocessingOptions& options);
+  // Throws InvalidArgument naming column, line and value for what the options say must be refused, and where
+  // no usable column is left. `decisions` gets one line per column of `train`.
+  static Preprocessing fit(const Dataset& train, const PreprocessingOptions& options,
+                           std::vector<ColumnDecision>* decisions = nullptr);
   static Preprocessing from_parts(PreprocessingOptions options, std::vector<Column> columns,
                                   std::vector<Feature> text_columns, std::vector<View> views);
 
   // Matches columns by exact name, whatever their order; unknown columns are ignored, a missing one is an
   // error. Returns standardised features, in the order of training, and the training views.
   [[nodiscard]] Dataset apply(const Dataset& data) const;
+  // What is new in `data`, a sentence each: categories that training never saw, values that are missing.
+  [[nodiscard]] std::vector<std::string> surprises(const Dataset& data) const;
+
+  // Adds the columns `chosen` once more, seen through `transform`, fitted on the raw training data. Returns
+  // the place of each; a column that looks the same either way is not added again.
+  std::vector<Index> add_transformed(const Dataset& train, Transform transform,
+                                     const std::vector<Index>& chosen);
+  // Drops all columns and text columns but these (ascending); views lose what is dropped.
+  void keep(const std::vector<Index>& columns, const std::vector<Index>& texts);
 
   [[nodiscard]] const PreprocessingOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
@@ -146,5 +209,8 @@ class Preprocessing {
   std::vector<Feature> text_columns_;
   std::vector<View> views_;  // feature indices refer to columns_
 };
+
+// The line of a column of numbers about which there is nothing to say but what the model keeps anyway.
+[[nodiscard]] ColumnDecision plain_decision(const Preprocessing::Column& column);
 
 }  // namespace kloom

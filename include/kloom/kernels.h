@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kloom/context.h"
@@ -30,7 +32,9 @@ enum class KernelFunction {
   intersection,  // sum min(x, z), features must not be negative
   spectrum,      // inner product of k-mer counts of two texts
   precomputed,   // given matrix
-  expdist        // exp(-gamma * d / s), d a given distance, s its mean over training pairs
+  expdist,       // exp(-gamma * d / s), d a given distance, s its mean over training pairs
+  overlap,       // share of the categorical columns in which x and z agree
+  words          // cosine of the tf-idf vectors of the words of two texts
 };
 
 // How a kernel is rescaled. All constants are fitted on the training kernel.
@@ -49,12 +53,14 @@ struct Scope {
 
 struct KernelFamily {
   KernelFunction function = KernelFunction::rbf;
-  std::string parameter;           // "width", "gamma", "degree", "k" or empty
-  std::vector<double> values;      // all the values of that parameter; empty with `automatic`
-  bool automatic = false;          // rbf(auto), rbf(auto, count=5): quantiles of the training distances
-  Index automatic_count = 0;       // 0: the default number
+  std::string parameter;       // "width", "gamma", "degree", "k" or empty
+  std::vector<double> values;  // all the values of that parameter; with `automatic`: multiples of the median
+  bool automatic = false;      // rbf(auto), rbf(auto, count=5): quantiles of the training distances;
+                               // rbf(auto=0.5,1,2): that many times their median
+  Index automatic_count = 0;   // 0: the default number
   bool has_normalisation = false;  // else the spec-wide default applies
   Normalisation normalisation = Normalisation::none;
+  Transform transform = Transform::standardised;  // scale=raw and so on: how the kernels see their columns
   std::vector<Scope> scopes;
   friend bool operator==(const KernelFamily&, const KernelFamily&) = default;
 };
@@ -73,6 +79,8 @@ struct KernelSpec {
 [[nodiscard]] std::string_view to_string(KernelFunction function);
 [[nodiscard]] std::string_view to_string(Normalisation normalisation);
 [[nodiscard]] Normalisation parse_normalisation(std::string_view text);
+// "standardised", "raw", "ranks", "tfidf", "codes".
+[[nodiscard]] std::string_view to_string(Transform transform);
 
 // One concrete kernel with its fitted constants.
 struct KernelTerm {
@@ -93,6 +101,9 @@ struct ResolveOptions {
   Normalisation normalisation = Normalisation::unit_diagonal;  // where a family says nothing
   bool clip_spectrum = false;  // make an indefinite precomputed kernel PSD by dropping its negative part
   std::vector<bool> constant;  // per feature: constant in training, so `each` skips it; may be empty
+  Index columns = -1;          // scopes mean the first so many features; -1: all of them. Those behind are
+  std::map<std::pair<Transform, Index>, Index>
+      transformed;  // features seen in another way: (how, which) to where
 };
 
 // `train` is preprocessed training data. Throws InvalidArgument for unknown views or columns, negative
@@ -101,7 +112,16 @@ struct ResolveOptions {
 [[nodiscard]] std::vector<KernelTerm> resolve_kernels(const KernelSpec& spec, Dataset& train,
                                                       const ResolveOptions& options, const Context& context);
 
-// A spec that suits the data when the user gave none.
+// Kernels that suit the data when the user named none, and why, a sentence per family of columns.
+struct KernelAdvice {
+  KernelSpec spec;
+  std::vector<std::string> reasons;
+};
+// `raw` is training data, `preprocessing` and `decisions` are fitted on it. Throws InvalidArgument where there
+// is nothing that varies.
+[[nodiscard]] KernelAdvice advise_kernels(const Dataset& raw, const Preprocessing& preprocessing,
+                                          const std::vector<ColumnDecision>& decisions);
+// The same for raw data that no decision was made about yet.
 [[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train);
 
 }  // namespace kloom

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -27,12 +28,19 @@ namespace kloom {
 // and the docs page are made from this table.
 struct OptionInfo {
   enum class Kind { real, integer, flag, choice, text };
+  enum class Suits { all, classes, numbers };  // tasks in which it means something
   std::string name;  // as in the options struct; the command line writes '-' for '_'
   Kind kind = Kind::real;
   std::string default_value;
   std::string rule;  // "> 0", "in [0, 1]", "one of: a, b"
   std::string doc;   // one line: what it does and why one would change it
   std::vector<std::string> choices;
+  // The rule of a number as data: low ≤ value ≤ high, low < value where it is open; "inf" where that is allowed.
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;
+  bool infinite = false;
+  Suits suits = Suits::all;
 };
 
 // What the user set, by name, as text; everything else keeps its default.

@@ -70,6 +70,8 @@ class ModelPart {
   virtual void save(PartWriter& file) const = 0;
   // The first rule that this part breaks beside the rest of the model, as the end of a sentence; empty: none.
   [[nodiscard]] virtual std::string trouble(const Model& model) const;
+  // `predict` gives probabilities of classes.
+  [[nodiscard]] virtual bool has_probabilities() const { return false; }
   // Scores for so many classes; pairwise methods have more scores than classes.
   [[nodiscard]] virtual Index scores_for(Index classes) const { return classes; }
 };

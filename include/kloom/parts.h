@@ -44,6 +44,7 @@ struct BemklPosterior : ModelPart {
   Vector target_scale;        // coefficients and biases are those times scale_c (plus centre_c); else empty
   std::vector<Group> groups;  // one; one-versus-all: one per class
 
+  [[nodiscard]] bool has_probabilities() const override { return likelihood != Likelihood::gaussian; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] Needs needs(const Model& model) const override;
@@ -62,6 +63,7 @@ struct MarginPart : ModelPart {
   Matrix pairs;  // one-versus-one: outputs × 2, codes of the positive and the negative class
   Matrix platt;  // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
 
+  [[nodiscard]] bool has_probabilities() const override { return !platt.empty(); }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] Index scores_for(Index classes) const override;
@@ -179,8 +181,10 @@ struct BlendPart : ModelPart {
   std::vector<Solution> solutions;  // one per term
   double centre = 0.0;              // regression: the target was learned as (y − centre)/scale
   double scale = 1.0;
-  double deviation = 0.0;  // regression: standard deviation of the errors on samples that were held out
+  double deviation = 0.0;  // regression: 90 % of the errors on held-out samples are within 1.645 of these
+  bool classes = true;     // else regression
 
+  [[nodiscard]] bool has_probabilities() const override { return classes; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;

@@ -74,6 +74,10 @@ Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Setti
   return run(settings, [&](const Context& context) {
     RecipeOptions options;
     options.preprocessing.standardise = request.standardise;
+    // Arrays have no names that say what a column is, and scikit-learn's rules ask that missing values be refused.
+    options.preprocessing.impute = Impute::refuse;
+    options.preprocessing.drop_ids = false;
+    options.preprocessing.decide = false;
     options.normalisation = parse_normalisation(request.normalise);
     options.clip_spectrum = request.clip_spectrum;
     const KernelSpec spec = request.spec.empty() ? default_kernel_spec(data) : parse_kernel_spec(request.spec);

@@ -12,6 +12,7 @@ namespace {
 
 py::dict describe(const OptionInfo& option) {
   static constexpr const char* kKinds[] = {"real", "integer", "flag", "choice", "text"};
+  static constexpr const char* kSuits[] = {"all", "classes", "numbers"};
   py::dict result;
   result["name"] = option.name;
   result["kind"] = kKinds[static_cast<int>(option.kind)];
@@ -19,6 +20,11 @@ py::dict describe(const OptionInfo& option) {
   result["rule"] = option.rule;
   result["doc"] = option.doc;
   result["choices"] = option.choices;
+  result["low"] = option.low;
+  result["high"] = option.high;
+  result["low_open"] = option.low_open;
+  result["infinite"] = option.infinite;
+  result["suits"] = kSuits[static_cast<int>(option.suits)];
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kloom/model.h"
+#include "kloom/parts.h"
 
 #include "bindings.h"
 
@@ -11,7 +11,9 @@ std::vector<std::string> feature_names(const Model& model) {
   std::vector<std::string> names;
   if (!model.recipe) return names;
   for (const auto& column : model.recipe->preprocessing.columns()) {
-    if (!column.onehot) names.push_back(column.feature.name);
+    const std::string name = column.source().name;
+    if (!column.from_text() && !column.indicator && std::ranges::find(names, name) == names.end())
+      names.push_back(name);
   }
   return names;
 }
@@ -24,8 +26,7 @@ std::vector<std::string> text_names(const Model& model) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const auto& column : model.recipe->preprocessing.columns()) {
-    const std::string& coded = column.feature.name;
-    if (column.onehot) add(coded.substr(0, coded.size() - column.category.size() - 1));
+    if (column.from_text()) add(column.source().name);
   }
   for (const auto& feature : model.recipe->preprocessing.text_columns()) add(feature.name);
   return names;
@@ -89,12 +90,13 @@ void bind_parts(py::class_<Model>& model) {
       .def_property_readonly("bias", [](const Model& m) { return to_array(m.bias); })
       .def_property_readonly("samples", [](const Model& m) { return m.coefficients.rows(); })
       .def_property_readonly("has_probabilities",
-                             [](const Model& m) {
-                               return !m.classes.empty() && (m.bemkl || (m.margin && !m.margin->platt.empty()));
-                             })
+                             [](const Model& m) { return !m.classes.empty() && m.part->has_probabilities(); })
       .def_property_readonly("pairs",
-                             [](const Model& m) { return to_array(m.margin ? m.margin->pairs : Matrix()); })
-      .def_property_readonly("is_stream", [](const Model& m) { return m.stream.has_value(); })
+                             [](const Model& m) {
+                               const auto* margin = find_part<MarginPart>(m);
+                               return to_array(margin != nullptr ? margin->pairs : Matrix());
+                             })
+      .def_property_readonly("is_stream", [](const Model& m) { return find_part<StreamPart>(m) != nullptr; })
       .def_property_readonly("spec", [](const Model& m) { return m.recipe ? to_string(m.recipe->spec) : ""; })
       .def_property_readonly("takes_kernels", &takes_kernels)
       .def_property_readonly("takes_plain_kernels", &takes_plain_kernels)

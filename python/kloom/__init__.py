@@ -10,6 +10,7 @@
 True
 """
 from ._load import core as _core
+from ._auto import AutoMKLClassifier, AutoMKLRegressor
 from ._bank import KernelBank
 from ._bemkl import BEMKLClassifier, BEMKLRegressor
 from ._displays import ClassEmbeddingDisplay, ConvergenceDisplay, KernelWeightsDisplay, SampleKernelsDisplay
@@ -38,6 +39,8 @@ def machine_info(measure=False):
 
 
 __all__ = [
+    "AutoMKLClassifier",
+    "AutoMKLRegressor",
     "BEMKLClassifier",
     "BEMKLRegressor",
     "ClassEmbeddingDisplay",

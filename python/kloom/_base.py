@@ -60,7 +60,6 @@ class KernelEstimator(BaseEstimator):
 
     _method = None
     _options = ()
-    _foreign_options = ()   # options of the method that belong to another task
     _ends_by_plan = False   # a fixed number of steps is how the method ends, not a failure to converge
     _limit = "max_iter"   # the parameter that ends a fit which does not converge
     _expected_failures = SCALED   # checks of scikit-learn that do not hold for the method, and why

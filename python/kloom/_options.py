@@ -4,7 +4,6 @@ parameter with its default, its range and its text."""
 import inspect
 import math
 import numbers
-import re
 import textwrap
 
 import numpy as np
@@ -51,6 +50,8 @@ class Option:
         self.doc = info["doc"]
         self.rule = info["rule"]
         self.choices = info["choices"]
+        self.low, self.high, self.low_open = info["low"], info["high"], info["low_open"]
+        self.infinite = info["infinite"]
         self.default = self.value_of(info["default"])
 
     def value_of(self, text):
@@ -97,16 +98,17 @@ class Option:
 
     def _interval(self):
         kind = numbers.Real if self.kind == "real" else numbers.Integral
-        low = re.search(r">(=?) ([^\s,]+)", self.rule)
-        high = re.search(r"<= ([^\s,]+)|may be (inf)", self.rule)
-        bottom = self._bound(low.group(2)) if low else None
-        top = self._bound(high.group(1) or high.group(2)) if high else None
-        closed_low = bool(low and low.group(1))
-        closed = ("both" if high else "left") if closed_low else ("right" if high else "neither")
+        bottom, top = self._bound(self.low), self._bound(self.high)
+        if self.infinite:
+            top = math.inf
+        closed_low = bottom is not None and not self.low_open
+        closed = ("both" if top is not None else "left") if closed_low else ("right" if top is not None else "neither")
         return Interval(kind, bottom, top, closed=closed)
 
-    def _bound(self, text):
-        return float(text) if self.kind == "real" else math.ceil(float(text))
+    def _bound(self, value):
+        if math.isinf(value):
+            return None
+        return value if self.kind == "real" else math.ceil(value)
 
     @property
     def type_text(self):
@@ -118,8 +120,10 @@ class Option:
         return f"{name}, {self.rule}" if self.rule else name
 
 
-def options_of(method, without=()):
-    return [Option(info) for info in LEARNERS[method]["options"] if info["name"] not in without]
+def options_of(method, task, without=()):
+    """The options of a method that mean something in a task: "classes" or "numbers"."""
+    return [Option(info) for info in LEARNERS[method]["options"]
+            if info["name"] not in without and info["suits"] in ("all", task)]
 
 
 def parameter_docs(options):
@@ -167,7 +171,7 @@ def learns(method, without=(), beside=(), attributes=""):
     in its documentation."""
 
     def decorate(cls):
-        options = options_of(method, set(without) | set(cls._foreign_options))
+        options = options_of(method, cls._task, without)
         extra = [Beside(*one) for one in beside]
         cls._method = method
         cls._options = options

@@ -24,7 +24,6 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
     """Estimators of classes."""
 
     _task = "classes"
-    _foreign_options = ("epsilon",)
     _multilabel = False   # y may be a matrix of 0 and 1
 
     def _read_target(self, y):
@@ -180,7 +179,6 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
     """Estimators of numbers."""
 
     _task = "numbers"
-    _foreign_options = ("margin", "multiclass", "likelihood", "class_weight", "probability")
     _several = False   # y may have several columns
 
     def _read_target(self, y):

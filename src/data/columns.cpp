@@ -45,6 +45,13 @@ std::vector<Index> find_targets(const TextTable& table, const std::string& targe
   return columns;
 }
 
+// An id that was not asked for has to name every sample.
+bool names_all(const TextTable& table, Index column) {
+  for (Index i = 0; i < table.rows(); ++i)
+    if (table.cell(i, column).empty()) return false;
+  return true;
+}
+
 Index find_id(const TextTable& table, const DatasetRequest& request, const std::vector<Index>& targets) {
   if (!request.id.empty()) {
     return require_column(table, request.id, "sample id");
@@ -53,13 +60,13 @@ Index find_id(const TextTable& table, const DatasetRequest& request, const std::
     for (Index j = 0; j < table.columns; ++j) {
       const std::string& name = table.names[static_cast<std::size_t>(j)];
       if (std::ranges::find(targets, j) == targets.end() && equal_ignoring_case(name, wanted) &&
-          !named_by(request.ignore, name)) {
+          !named_by(request.ignore, name) && names_all(table, j)) {
         return j;
       }
     }
   }
   // Programs write row names as a first column without a name.
-  return table.names[0].empty() ? 0 : -1;
+  return table.names[0].empty() && names_all(table, 0) ? 0 : -1;
 }
 
 Roles choose_roles(const TextTable& table, const DatasetRequest& request, const std::string& target) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 
@@ -63,8 +64,7 @@ std::string place_of(const Dataset& data, Index row) {
 }
 
 std::size_t memory_limit(const Context& context) {
-  constexpr std::size_t without_budget = std::size_t{8} << 30U;
-  return context.memory_budget == 0 ? without_budget : context.memory_budget;
+  return memory_budget(context);
 }
 
 void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source) {

@@ -26,7 +26,7 @@ namespace kloom::data {
 // Which sample a message is about: "line 7", "sample 'P12'" or "sample 7" (counted from 1).
 [[nodiscard]] std::string place_of(const Dataset& data, Index row);
 
-// The memory that reading one file may take: the context's budget, or 8 GiB if it has none.
+// The memory that reading one file may take: the budget of the context.
 [[nodiscard]] std::size_t memory_limit(const Context& context);
 // Throws ResourceError, naming `source`, if rows × columns doubles exceed the limit.
 void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source);

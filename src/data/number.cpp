@@ -52,7 +52,7 @@ std::string_view trim(std::string_view text) {
 
 bool is_missing(std::string_view cell) {
   const std::string_view text = trim(cell);
-  if (text.empty() || text == "?") {
+  if (text.empty() || text == "?" || text == ".") {
     return true;
   }
   constexpr std::array<std::string_view, 4> words{"na", "nan", "n/a", "null"};

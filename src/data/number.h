@@ -17,7 +17,7 @@ struct CellValue {
   double value = 0.0;  // NaN where missing
 };
 
-// Blanks around the cell do not count. Missing: "", NA, N/A, NaN, null (in any case) and "?".
+// Blanks around the cell do not count. Missing: "", NA, N/A, NaN, null (in any case), "?" and ".".
 // Infinite: "inf", "infinity" and numbers beyond the range of a double.
 [[nodiscard]] CellValue read_cell(std::string_view cell);
 [[nodiscard]] bool is_missing(std::string_view cell);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Fitting: what every column is, and the constants of those that are used.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <set>
-#include <span>
 #include <utility>
 
+#include "data/column_fit.h"
+#include "data/column_kind.h"
 #include "data/names.h"
 #include "data/number.h"
 #include "kloom/dataset.h"
@@ -18,142 +19,6 @@ namespace kloom {
 namespace {
 
 using Column = Preprocessing::Column;
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-
-std::string column_name(const Feature& feature) {
-  return feature.view.empty() ? fmt::format("column '{}'", feature.name)
-                              : fmt::format("column '{}' of view '{}'", feature.name, feature.view);
-}
-
-std::string source_of(const Dataset& data) {
-  return data.source.empty() ? "The data" : data.source;
-}
-
-void refuse_infinite(const Dataset& data, const Feature& feature, std::span<const double> values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::isinf(values[i])) {
-      throw InvalidArgument(fmt::format("{} {}: {} is infinite. Features must be finite numbers.",
-                                        source_of(data), data::place_of(data, static_cast<Index>(i)),
-                                        column_name(feature)));
-    }
-  }
-}
-
-void refuse_missing(const Dataset& data, const Feature& feature, std::span<const double> values) {
-  const auto first = std::ranges::find_if(values, [](double v) { return std::isnan(v); });
-  if (first == values.end()) {
-    return;
-  }
-  const auto count = std::ranges::count_if(values, [](double v) { return std::isnan(v); });
-  throw InvalidArgument(
-      fmt::format("{} {}: {} has no value{}. Fill it in, leave the column out (--ignore), or replace missing "
-                  "values by the mean "
-                  "(--impute mean).",
-                  source_of(data), data::place_of(data, first - values.begin()), column_name(feature),
-                  count > 1 ? fmt::format(" (the first of {} missing)", count) : ""));
-}
-
-// Mean over the largest magnitude, in two passes: the second takes out what rounding left in the first.
-double stable_mean(std::span<const double> values) {
-  double largest = 0.0;
-  for (const double v : values) {
-    largest = std::max(largest, std::abs(v));
-  }
-  if (largest == 0.0) {
-    return 0.0;
-  }
-  const auto n = static_cast<double>(values.size());
-  double sum = 0.0;
-  for (const double v : values) {
-    sum += v / largest;
-  }
-  const double rough = sum / n;
-  double rest = 0.0;
-  for (const double v : values) {
-    rest += v / largest - rough;
-  }
-  return (rough + rest / n) * largest;
-}
-
-double median(Vector values) {
-  const std::size_t half = values.size() / 2;
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(half));
-  const double upper = values[half];
-  if (values.size() % 2 == 1) {
-    return upper;
-  }
-  const double lower = *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half));
-  return lower + (upper - lower) / 2.0;
-}
-
-// Sample standard deviation about `mean`; scaled by the largest deviation so that squares neither overflow
-// nor vanish.
-double deviation(std::span<const double> values, double mean) {
-  double largest = 0.0;
-  for (const double v : values) {
-    largest = std::max(largest, std::abs(v - mean));
-  }
-  if (largest == 0.0 || values.size() < 2) {
-    return 0.0;
-  }
-  double squares = 0.0;
-  double sum = 0.0;  // of deviations: what rounding left in the mean, taken out again
-  for (const double v : values) {
-    const double d = (v - mean) / largest;
-    squares += d * d;
-    sum += d;
-  }
-  const auto n = static_cast<double>(values.size());
-  return largest * std::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1.0));
-}
-
-// Settles fill, centre and scale of one column from its training values.
-void fit_column(Column& column, const Dataset& data, std::span<const double> raw,
-                const PreprocessingOptions& options) {
-  refuse_infinite(data, column.feature, raw);
-  Vector values;
-  std::ranges::copy_if(raw, std::back_inserter(values), [](double v) { return !std::isnan(v); });
-  if (options.impute == Impute::refuse) {
-    refuse_missing(data, column.feature, raw);
-  } else if (values.empty()) {
-    throw InvalidArgument(
-        fmt::format("{}: {} has no values at all, so none can be made up. Leave it out (--ignore).",
-                    source_of(data), column_name(column.feature)));
-  } else {
-    column.fill = options.impute == Impute::mean ? stable_mean(values) : median(values);
-    values.resize(raw.size(), column.fill);
-  }
-  if (values.empty()) {
-    throw InvalidArgument(fmt::format("{}: there are no samples.", source_of(data)));
-  }
-  const auto [least, most] = std::ranges::minmax(values);
-  if (least == most) {  // by comparison: the mean of equal numbers may differ from them by rounding
-    column.scale = 0.0;
-    column.centre = options.standardise ? least : 0.0;
-    return;
-  }
-  const double mean = stable_mean(values);
-  const double spread = deviation(values, mean);
-  if (!options.standardise) {
-    return;
-  }
-  if (!std::isfinite(spread) || !std::isfinite(mean)) {
-    throw InvalidArgument(fmt::format("{}: {} has numbers too far apart to standardise ({:g} to {:g}).",
-                                      source_of(data), column_name(column.feature), least, most));
-  }
-  column.centre = mean;
-  column.scale = spread;
-}
-
-// 1 where the text is `category`, NaN where it is missing, else 0.
-Vector indicator(const std::vector<std::string>& texts, const std::string& category) {
-  Vector values;
-  values.reserve(texts.size());
-  for (const std::string& text : texts) {
-    values.push_back(text == category ? 1.0 : (data::is_missing(text) ? nan_value : 0.0));
-  }
-  return values;
-}
 
 [[noreturn]] void refuse_text(const Dataset& data, const TextColumn& column) {
   // The first value that is no number shows why the column is text; if all are numbers it was asked for.
@@ -163,41 +28,11 @@ Vector indicator(const std::vector<std::string>& texts, const std::string& categ
   const bool decimal_comma = found != column.values.end() && found->find(',') != std::string::npos &&
                              found->find_first_not_of("0123456789,+-eE ") == std::string::npos;
   throw InvalidArgument(fmt::format(
-      "{} {}: {} holds the text '{}'. {}", source_of(data), data::place_of(data, at - column.values.begin()),
-      column_name(column.feature), column.values.empty() ? "" : *at,
+      "{} {}: {} holds the text '{}'. {}", data::source_of(data),
+      data::place_of(data, at - column.values.begin()), data::column_name(column.feature),
+      column.values.empty() ? "" : *at,
       decimal_comma ? "Write decimals with a point."
                     : "Code it as 0/1 features (--categorical onehot) or leave the column out (--ignore)."));
-}
-
-// Adds the one-hot columns of a text column; returns their positions.
-std::vector<Index> add_onehot(std::vector<Column>& columns, const Dataset& data, const TextColumn& text,
-                              const PreprocessingOptions& options) {
-  std::set<std::string> categories;
-  for (const std::string& value : text.values) {
-    if (!data::is_missing(value)) {
-      categories.insert(value);
-    }
-  }
-  if (categories.empty()) {
-    throw InvalidArgument(fmt::format("{}: {} has no values at all. Leave it out (--ignore).", source_of(data),
-                                      column_name(text.feature)));
-  }
-  std::vector<Index> places;
-  for (const std::string& category : categories) {
-    Column column;
-    column.feature = {text.feature.name + "=" + category, text.feature.view};
-    column.category = category;
-    column.onehot = true;
-    Column raw = column;
-    raw.feature = text.feature;  // messages speak of the column in the file
-    fit_column(raw, data, indicator(text.values, category), options);
-    column.centre = raw.centre;
-    column.scale = raw.scale;
-    column.fill = raw.fill;
-    places.push_back(static_cast<Index>(columns.size()));
-    columns.push_back(std::move(column));
-  }
-  return places;
 }
 
 void require_kept_texts(const Dataset& train, const std::vector<std::string>& keep) {
@@ -209,160 +44,283 @@ void require_kept_texts(const Dataset& train, const std::vector<std::string>& ke
       for (const TextColumn& text : train.texts) {
         names.push_back(text.feature.name);
       }
-      throw InvalidArgument(fmt::format("{}: there is no text column '{}'. Text columns: {}.", source_of(train),
-                                        name, names.empty() ? "none" : data::list_some(names)));
+      throw InvalidArgument(fmt::format("{}: there is no text column '{}'. Text columns: {}.",
+                                        data::source_of(train), name,
+                                        names.empty() ? "none" : data::list_some(names)));
     }
   }
 }
 
-// The columns of new data, looked up by name and view.
-class ColumnFinder {
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<bool> missing_among(std::span<const double> values) {
+  std::vector<bool> missing;
+  for (const double v : values) missing.push_back(std::isnan(v));
+  return missing;
+}
+
+std::vector<bool> missing_among(const std::vector<std::string>& values) {
+  std::vector<bool> missing;
+  for (const std::string& v : values) missing.push_back(data::is_missing(v));
+  return missing;
+}
+
+// One pass over the columns of the training data.
+class Fitter {
  public:
-  explicit ColumnFinder(const Dataset& data) : data_(data) {
-    for (std::size_t j = 0; j < data.feature_info.size(); ++j) {
-      numeric_.emplace(std::pair(data.feature_info[j].name, data.feature_info[j].view), static_cast<Index>(j));
-    }
-    for (const TextColumn& text : data.texts) {
-      text_.emplace(std::pair(text.feature.name, text.feature.view), &text);
-    }
+  Fitter(const Dataset& train, const PreprocessingOptions& options) : train_(train), options_(options) {}
+
+  void run() {
+    for (std::size_t j = 0; j < train_.feature_info.size(); ++j) number(j);
+    for (const TextColumn& text : train_.texts) texts_[&text - train_.texts.data()] = add_text(text);
+    for (const View& view : train_.views) add_view(view);
+    if (!columns.empty() || !text_columns.empty() || train_.kernels.size() + train_.distances.size() > 0)
+      return;
+    std::vector<std::string> why;
+    for (const ColumnDecision& d : decisions) why.push_back(fmt::format("'{}' ({})", d.feature.name, d.reason));
+    if (why.empty()) return;
+    throw InvalidArgument(
+        fmt::format("{}: no column is left to learn from: {}. Keep one (--keep NAME), or add columns that "
+                    "describe the samples.",
+                    data::source_of(train_), data::list_some(why)));
   }
-  // -1 if there is no such numeric column.
-  [[nodiscard]] Index numeric(const Feature& feature) const {
-    const auto it = numeric_.find({feature.name, feature.view});
-    return it == numeric_.end() ? -1 : it->second;
-  }
-  [[nodiscard]] const TextColumn* text(const Feature& feature) const {
-    const auto it = text_.find({feature.name, feature.view});
-    return it == text_.end() ? nullptr : it->second;
-  }
-  // A text column's values; a column in which this file happens to hold numbers only is written as text again.
-  [[nodiscard]] std::vector<std::string> texts(const Feature& feature) const {
-    if (const TextColumn* found = text(feature)) {
-      return found->values;
-    }
-    std::vector<std::string> values;
-    for (const double v : data_.features.column(numeric(feature))) {
-      values.push_back(std::isnan(v) ? std::string() : data::number_text(v));
-    }
-    return values;
-  }
+
+  std::vector<Column> columns;
+  std::vector<Feature> text_columns;
+  std::vector<View> views;
+  std::vector<ColumnDecision> decisions;
 
  private:
-  const Dataset& data_;
-  std::map<std::pair<std::string, std::string>, Index> numeric_;
-  std::map<std::pair<std::string, std::string>, const TextColumn*> text_;
+  // What became of a column of the data: features, or a text.
+  struct Places {
+    std::vector<Index> features;
+    Index text = -1;
+  };
+
+  [[nodiscard]] bool indicates() const { return options_.indicate && options_.impute != Impute::refuse; }
+
+  Index push(Column column) {
+    columns.push_back(std::move(column));
+    return static_cast<Index>(columns.size()) - 1;
+  }
+
+  void drop(const Feature& feature, ColumnKind kind, Index missing, const std::string& reason) {
+    decisions.push_back({feature, kind, false, missing, "dropped", reason});
+  }
+
+  void number(std::size_t j) {
+    const Feature& feature = train_.feature_info[j];
+    const auto values = train_.features.column(static_cast<Index>(j));
+    Places& places = numbers_[j];
+    const bool kept = contains(options_.keep, feature.name);
+    const std::string id =
+        options_.drop_ids && !kept && !train_.absent_is_zero ? data::id_reason(feature.name, values) : "";
+    if (!id.empty()) {
+      drop(feature, ColumnKind::identifier, 0, id);
+      return;
+    }
+    add_number(feature, values, places);
+  }
+
+  // A column of numbers, with a mark where values are missing.
+  void add_number(const Feature& feature, std::span<const double> values, Places& places) {
+    const auto missing =
+        static_cast<Index>(std::ranges::count_if(values, [](double v) { return std::isnan(v); }));
+    if (options_.decide && options_.impute != Impute::refuse && train_.samples > 0 &&
+        missing == std::ssize(values)) {
+      drop(feature, ColumnKind::empty, missing, "it has no values");
+      return;
+    }
+    Column column;
+    column.feature = feature;
+    data::fit_column(column, train_, values, options_);
+    ColumnDecision decision = plain_decision(column);
+    places.features.push_back(push(std::move(column)));
+    if (missing > 0) {
+      decision.missing = missing;
+      decision.used = true;  // at least the mark
+      const std::string how = options_.impute == Impute::mean ? "mean" : "median";
+      decision.treatment +=
+          fmt::format(", missing values filled by the {}{}", how, indicates() ? " and marked" : "");
+      decision.reason += fmt::format("{}{} of {} values are missing", decision.reason.empty() ? "" : "; ",
+                                     missing, train_.samples);
+      if (indicates()) add_indicator(feature, missing_among(values), places);
+    }
+    decisions.push_back(std::move(decision));
+  }
+
+  // Columns that are missing together (a view that a sample lacks) share one mark.
+  void add_indicator(const Feature& feature, std::vector<bool> missing, Places& places) {
+    const auto [place, fresh] = indicators_.try_emplace(std::move(missing), 0);
+    if (fresh) {
+      Column column;
+      column.feature = {feature.name + " is missing", feature.view};
+      column.indicator = true;
+      centre(column, std::ranges::count(place->first, true));
+      place->second = push(std::move(column));
+    }
+    places.features.push_back(place->second);
+  }
+
+  // 0/1 features are centred but not divided by their deviation, which would blow up rare categories: two
+  // samples that differ in a category are then as far apart as in a number, a squared distance of 2.
+  void centre(Column& column, std::ptrdiff_t ones) const {
+    if (ones == 0 || ones == static_cast<std::ptrdiff_t>(train_.samples)) column.scale = 0.0;
+    if (options_.standardise) column.centre = static_cast<double>(ones) / static_cast<double>(train_.samples);
+  }
+
+  Places add_text(const TextColumn& text) {
+    Places places;
+    const std::string& name = text.feature.name;
+    if (contains(options_.keep_text, name)) {
+      const data::TextKind found = data::text_kind(name, text.values);
+      const bool sentences = found.kind == ColumnKind::sentences;
+      keep_text(text, sentences ? ColumnKind::sentences : ColumnKind::sequence, found.missing,
+                "it was asked for", places);
+    } else if (options_.decide) {
+      decide_text(text, places);
+    } else if (options_.onehot) {
+      const Index missing =
+          std::ranges::count_if(text.values, [](const auto& v) { return data::is_missing(v); });
+      add_onehot(text, true, places);
+      decisions.push_back({text.feature, ColumnKind::category, true, missing,
+                           fmt::format("one-hot, {} values", places.features.size()), "it was asked for"});
+    } else {
+      refuse_text(train_, text);
+    }
+    return places;
+  }
+
+  void keep_text(const TextColumn& text, ColumnKind kind, Index missing, const std::string& reason,
+                 Places& places) {
+    places.text = static_cast<Index>(text_columns.size());
+    text_columns.push_back(text.feature);
+    decisions.push_back({text.feature, kind, true, missing,
+                         kind == ColumnKind::sentences ? "text for word kernels" : "text for spectrum kernels",
+                         reason});
+  }
+
+  void decide_text(const TextColumn& text, Places& places) {
+    data::TextKind found = data::text_kind(text.feature.name, text.values);
+    const bool kept = contains(options_.keep, text.feature.name);
+    switch (found.kind) {
+      case ColumnKind::sentences:
+      case ColumnKind::sequence:
+        keep_text(text, found.kind, found.missing, found.reason, places);
+        return;
+      case ColumnKind::number:
+        if (options_.impute == Impute::refuse && found.missing > 0) refuse_text(train_, text);
+        add_number(text.feature, data::numbers_in(text.values), places);
+        decisions.back().reason += (decisions.back().reason.empty() ? "" : "; ") + found.reason;
+        return;
+      case ColumnKind::constant:
+        // Whether the value is there at all may say something.
+        if (found.missing == 0 || !indicates()) break;
+        [[fallthrough]];
+      case ColumnKind::category:
+        add_category(text, found, places);
+        return;
+      default:
+        if (!kept || found.kind == ColumnKind::empty) break;
+        found.reason = "it was to be kept";
+        add_category(text, found, places);
+        return;
+    }
+    drop(text.feature, found.kind, found.missing, found.reason);
+    const double share = static_cast<double>(found.missing) / static_cast<double>(train_.samples);
+    if (found.kind == ColumnKind::empty || !indicates() || share < 0.05 || share > 0.95) return;
+    add_indicator(text.feature, missing_among(text.values), places);
+    decisions.back().used = true;
+    decisions.back().treatment = "dropped, but marked where missing";
+  }
+
+  void add_category(const TextColumn& text, const data::TextKind& found, Places& places) {
+    add_onehot(text, false, places);
+    const std::size_t values = places.features.size();
+    std::string treatment = fmt::format("one-hot, {} value{}", values, values == 1 ? "" : "s");
+    // A single category and its absence are the same feature twice.
+    if (found.missing > 0 && indicates() && values > 1) {
+      add_indicator(text.feature, missing_among(text.values), places);
+      treatment += " and a mark where missing";
+    }
+    std::string reason = found.reason;
+    if (found.missing > 0)
+      reason += fmt::format("; {} of {} values are missing", found.missing, train_.samples);
+    decisions.push_back(
+        {text.feature, ColumnKind::category, true, found.missing, std::move(treatment), std::move(reason)});
+  }
+
+  // `plainly`: every category, standardised like any other column.
+  void add_onehot(const TextColumn& text, bool plainly, Places& places) {
+    const std::vector<std::string> categories = data::chosen_categories(text.values, plainly);
+    if (categories.empty()) {
+      throw InvalidArgument(fmt::format("{}: {} has no values at all. Leave it out (--ignore).",
+                                        data::source_of(train_), data::column_name(text.feature)));
+    }
+    for (const std::string& category : categories) {
+      Column column;
+      column.feature = {text.feature.name + "=" + category, text.feature.view};
+      column.category = category;
+      column.onehot = true;
+      const Vector values = data::indicator(text.values, category);
+      if (options_.impute == Impute::refuse) data::refuse_missing(train_, text.feature, values);
+      if (plainly) {
+        Column raw = column;
+        raw.feature = text.feature;  // messages speak of the column in the file
+        data::fit_column(raw, train_, values, options_);
+        column.centre = raw.centre;
+        column.scale = raw.scale;
+        column.fill = raw.fill;
+      } else {
+        centre(column, std::ranges::count(values, 1.0));
+      }
+      places.features.push_back(push(std::move(column)));
+    }
+  }
+
+  void add_view(const View& view) {
+    View fitted{view.name, {}, {}};
+    const auto add = [&](const Places& places) {
+      for (const Index f : places.features)
+        if (std::ranges::find(fitted.features, f) == fitted.features.end()) fitted.features.push_back(f);
+      if (places.text >= 0) fitted.texts.push_back(places.text);
+    };
+    // Marks are shared by many columns: they come last, so that looking for them stays cheap.
+    std::vector<Index> marks;
+    for (const Index f : view.features) {
+      const Places& places = numbers_[static_cast<std::size_t>(f)];
+      for (const Index place : places.features)
+        (columns[static_cast<std::size_t>(place)].indicator ? marks : fitted.features).push_back(place);
+    }
+    std::ranges::sort(marks);
+    const auto twice = std::ranges::unique(marks);
+    fitted.features.insert(fitted.features.end(), marks.begin(), twice.begin());
+    for (const Index t : view.texts) add(texts_[t]);
+    if (!fitted.features.empty() || !fitted.texts.empty()) views.push_back(std::move(fitted));
+  }
+
+  const Dataset& train_;
+  const PreprocessingOptions& options_;
+  std::map<std::size_t, Places> numbers_;
+  std::map<std::ptrdiff_t, Places> texts_;
+  std::map<std::vector<bool>, Index> indicators_;
 };
-
-// "colour=red" was coded from "colour".
-Feature coded_from(const Column& column) {
-  const std::size_t length = column.feature.name.size() - column.category.size() - 1;
-  return {column.feature.name.substr(0, length), column.feature.view};
-}
-
-void require_columns(const Dataset& data, const ColumnFinder& finder, const std::vector<Feature>& wanted) {
-  std::vector<std::string> missing;
-  for (const Feature& feature : wanted) {
-    if (finder.numeric(feature) < 0 && finder.text(feature) == nullptr) {
-      std::string name = feature.view.empty() ? feature.name : feature.view + ": " + feature.name;
-      if (missing.empty() || missing.back() != name) {
-        missing.push_back(std::move(name));
-      }
-    }
-  }
-  if (!missing.empty()) {
-    std::vector<std::string> names;
-    for (const Feature& feature : data.feature_info) {
-      names.push_back(feature.name);
-    }
-    throw InvalidArgument(
-        fmt::format("{}: {} of the model {} not in this data: {}. Names must agree exactly.{}", source_of(data),
-                    missing.size() == 1 ? "one column" : "some columns", missing.size() == 1 ? "is" : "are",
-                    data::list_some(missing), data::did_you_mean(missing[0], names)));
-  }
-}
-
-// Raw values of one model column in new data.
-Vector raw_values(const Dataset& data, const ColumnFinder& finder, const Column& column) {
-  if (column.onehot) {
-    return indicator(finder.texts(coded_from(column)), column.category);
-  }
-  const Index j = finder.numeric(column.feature);
-  if (j >= 0) {
-    const auto values = data.features.column(j);
-    return {values.begin(), values.end()};
-  }
-  if (const TextColumn* text = finder.text(column.feature)) {
-    const auto is_word = [](const std::string& v) { return data::read_cell(v).kind == data::CellKind::text; };
-    const auto found = std::ranges::find_if(text->values, is_word);
-    throw InvalidArgument(
-        fmt::format("{} {}: {} holds the text '{}', but the model was trained on numbers there.",
-                    source_of(data), data::place_of(data, found - text->values.begin()),
-                    column_name(column.feature), found == text->values.end() ? "" : *found));
-  }
-  return Vector(static_cast<std::size_t>(data.samples),
-                0.0);  // absent_is_zero; require_columns refused the rest
-}
-
-// Categories that training never saw become all zero; that is said once per column.
-void note_new_categories(const ColumnFinder& finder, const std::vector<Column>& columns,
-                         std::vector<std::string>& notes) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> known;
-  for (const Column& column : columns) {
-    if (column.onehot) {
-      const Feature feature = coded_from(column);
-      known[{feature.name, feature.view}].insert(column.category);
-    }
-  }
-  for (const auto& [key, categories] : known) {
-    std::set<std::string> fresh;
-    for (const std::string& value : finder.texts({key.first, key.second})) {
-      if (!data::is_missing(value) && !categories.contains(value)) {
-        fresh.insert(value);
-      }
-    }
-    if (!fresh.empty()) {
-      notes.push_back(fmt::format("Column '{}': training never saw {}; coded as all zero.", key.first,
-                                  data::list_some({fresh.begin(), fresh.end()})));
-    }
-  }
-}
 
 }  // namespace
 
-Preprocessing Preprocessing::fit(const Dataset& train, const PreprocessingOptions& options) {
+Preprocessing Preprocessing::fit(const Dataset& train, const PreprocessingOptions& options,
+                                 std::vector<ColumnDecision>* decisions) {
   require_kept_texts(train, options.keep_text);
+  Fitter fitter(train, options);
+  fitter.run();
   Preprocessing result;
   result.options_ = options;
-  for (std::size_t j = 0; j < train.feature_info.size(); ++j) {
-    Column column;
-    column.feature = train.feature_info[j];
-    fit_column(column, train, train.features.column(static_cast<Index>(j)), options);
-    result.columns_.push_back(std::move(column));
-  }
-  std::vector<std::vector<Index>> coded(train.texts.size());  // one-hot columns of each text column
-  std::vector<Index> kept(train.texts.size(), -1);            // its place in text_columns_
-  for (std::size_t t = 0; t < train.texts.size(); ++t) {
-    const TextColumn& text = train.texts[t];
-    if (std::ranges::find(options.keep_text, text.feature.name) != options.keep_text.end()) {
-      kept[t] = static_cast<Index>(result.text_columns_.size());
-      result.text_columns_.push_back(text.feature);
-    } else if (options.onehot) {
-      coded[t] = add_onehot(result.columns_, train, text, options);
-    } else {
-      refuse_text(train, text);
-    }
-  }
-  for (const View& view : train.views) {
-    View fitted{view.name, view.features, {}};
-    for (const Index text : view.texts) {
-      const auto t = static_cast<std::size_t>(text);
-      fitted.features.insert(fitted.features.end(), coded[t].begin(), coded[t].end());
-      if (kept[t] >= 0) {
-        fitted.texts.push_back(kept[t]);
-      }
-    }
-    result.views_.push_back(std::move(fitted));
-  }
+  result.columns_ = std::move(fitter.columns);
+  result.text_columns_ = std::move(fitter.text_columns);
+  result.views_ = std::move(fitter.views);
+  if (decisions != nullptr) *decisions = std::move(fitter.decisions);
   return result;
 }
 
@@ -377,10 +335,16 @@ Preprocessing Preprocessing::from_parts(PreprocessingOptions options, std::vecto
     }
   }
   for (const Column& column : columns) {
-    const bool finite =
-        std::isfinite(column.centre) && std::isfinite(column.scale) && std::isfinite(column.fill);
-    const bool named = !column.onehot || column.feature.name.ends_with("=" + column.category);
-    if (!finite || column.scale < 0.0 || !named) {
+    const bool finite = std::isfinite(column.centre) && std::isfinite(column.scale) &&
+                        std::isfinite(column.fill) &&
+                        std::ranges::all_of(column.knots, [](double v) { return std::isfinite(v); });
+    const bool named = (!column.onehot || column.feature.name.ends_with("=" + column.category)) &&
+                       (!column.indicator || column.feature.name.ends_with(" is missing"));
+    const bool ranked = column.transform == Transform::ranks;
+    const bool shaped = column.knots.size() % 2 == 0 && ranked == !column.knots.empty() &&
+                        std::ranges::is_sorted(column.categories) &&
+                        (column.transform != Transform::tfidf || column.centre > 0.0);
+    if (!finite || column.scale < 0.0 || !named || !shaped) {
       throw InvalidArgument(fmt::format("The constants of column '{}' are not valid.", column.feature.name));
     }
   }
@@ -390,54 +354,6 @@ Preprocessing Preprocessing::from_parts(PreprocessingOptions options, std::vecto
   result.text_columns_ = std::move(text_columns);
   result.views_ = std::move(views);
   return result;
-}
-
-Dataset Preprocessing::apply(const Dataset& data) const {
-  const ColumnFinder finder(data);
-  std::vector<Feature> wanted = text_columns_;
-  for (const Column& column : columns_) {
-    if (column.onehot) {
-      wanted.push_back(coded_from(column));
-    } else if (!data.absent_is_zero) {
-      wanted.push_back(column.feature);
-    }
-  }
-  require_columns(data, finder, wanted);
-  Dataset out;
-  out.source = data.source;
-  out.samples = data.samples;
-  out.ids = data.ids;
-  out.lines = data.lines;
-  out.kernels = data.kernels;
-  out.distances = data.distances;
-  out.target_name = data.target_name;
-  out.labels = data.labels;
-  out.weights = data.weights;
-  out.notes = data.notes;
-  out.views = views_;
-  out.features = Matrix(data.samples, static_cast<Index>(columns_.size()));
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const Column& column = columns_[j];
-    out.feature_info.push_back(column.feature);
-    const Vector raw = raw_values(data, finder, column);
-    const Feature feature = column.onehot ? coded_from(column) : column.feature;
-    refuse_infinite(data, feature, raw);
-    if (options_.impute == Impute::refuse) {
-      refuse_missing(data, feature, raw);
-    }
-    std::ranges::transform(raw, out.features.column(static_cast<Index>(j)).begin(), [&](double v) {
-      const double value = std::isnan(v) ? column.fill : v;
-      if (!options_.standardise) {
-        return value;
-      }
-      return column.scale == 0.0 ? 0.0 : (value - column.centre) / column.scale;
-    });
-  }
-  for (const Feature& feature : text_columns_) {
-    out.texts.push_back({feature, finder.texts(feature)});
-  }
-  note_new_categories(finder, columns_, out.notes);
-  return out;
 }
 
 }  // namespace kloom

@@ -215,6 +215,26 @@ void declare_by_prefix(Dataset& data) {
   }
 }
 
+// Whether every column is called view.column, with few enough prefixes of two columns at least: then the
+// table says itself what its views are.
+bool has_prefixes(const Dataset& data) {
+  constexpr std::size_t most_views = 50;
+  std::unordered_map<std::string, Index> columns;
+  const auto counts = [&](const Feature& feature) {
+    const std::size_t dot = feature.name.find('.');
+    if (!feature.view.empty() || dot == std::string::npos || dot == 0 || dot + 1 == feature.name.size())
+      return false;
+    ++columns[feature.name.substr(0, dot)];
+    return columns.size() <= most_views;
+  };
+  for (const Feature& feature : data.feature_info)
+    if (!counts(feature)) return false;
+  for (const TextColumn& text : data.texts)
+    if (!counts(text.feature)) return false;
+  return columns.size() >= 2 &&
+         std::ranges::all_of(columns, [](const auto& prefix) { return prefix.second >= 2; });
+}
+
 void declare_file_view(Dataset& data, View& view) {
   for (std::size_t j = 0; j < data.feature_info.size(); ++j) {
     if (data.feature_info[j].view == view.name) {
@@ -284,6 +304,14 @@ DatasetRequest with_named_views(const DatasetRequest& request) {
 void declare_views(Dataset& data, const DatasetRequest& request) {
   if (request.views_by_prefix) {
     declare_by_prefix(data);
+  }
+  if (!request.views_by_prefix && !request.no_views && request.views.empty() && has_prefixes(data)) {
+    declare_by_prefix(data);
+    std::vector<std::string> names;
+    for (const View& view : data.views) names.push_back(view.name);
+    data.notes.push_back(
+        fmt::format("{} views by the beginnings of the column names: {} (--no-views takes all columns as one).",
+                    names.size(), list_some(names)));
   }
   for (const ViewRequest& wanted : request.views) {
     if (std::ranges::find(data.views, wanted.name, &View::name) != data.views.end()) {

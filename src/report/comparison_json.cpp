@@ -265,7 +265,9 @@ std::string to_json(const Comparison& comparison, const Dataset& data, const Tar
                     const RunFacts& facts) {
   const ValidationRequest& request = comparison.request;
   Json json = facts_json(facts);
-  json["data"] = data_json(data, targets, to_string(request.spec));
+  json["data"] = data_json(data, targets,
+                           request.spec.families.empty() ? "chosen from the columns of each training part"
+                                                         : to_string(request.spec));
   json["metric"] = request.metric;
   json["larger_is_better"] = larger_is_better(request.metric);
   json["splits"] = request.splits.size();
@@ -291,6 +293,17 @@ std::string to_json(const Comparison& comparison, const Dataset& data, const Tar
 std::string to_json(const FitResult& fit, const Dataset& data, const Targets& targets, const RunFacts& facts) {
   Json json = facts_json(facts);
   json["data"] = data_json(data, targets, fit.model.recipe ? to_string(fit.model.recipe->spec) : "");
+  if (fit.model.recipe) {
+    Json columns = Json::array();
+    for (const ColumnDecision& d : fit.model.recipe->decisions)
+      columns.push_back({{"name", d.feature.name},
+                         {"kind", to_string(d.kind)},
+                         {"used", d.used},
+                         {"missing", d.missing},
+                         {"treatment", d.treatment},
+                         {"reason", d.reason}});
+    json["data"]["columns"] = std::move(columns);
+  }
   json["methods"] = Json::array();
   json["model"] = model_json(fit);
   return dump(json);

@@ -174,7 +174,8 @@ int workers_for(const Dataset& data, const Targets& targets, const ValidationReq
   Index outputs = targets.classes.size() > 2 ? static_cast<Index>(targets.classes.size()) : 1;
   outputs = std::max<Index>(outputs, targets.values.cols());
   // The exact number of kernels is known only after fitting; this estimate comes from features and families.
-  std::size_t kernels = 0;
+  constexpr std::size_t chosen_by_kloom = 60;  // about as many as a default spec has
+  std::size_t kernels = request.spec.families.empty() ? chosen_by_kloom : 0;
   for (const KernelFamily& family : request.spec.families) {
     std::size_t scopes = 1;
     for (const Scope& scope : family.scopes) {
@@ -223,6 +224,8 @@ std::string settings_text(const ValidationRequest& request, const Context& conte
                   static_cast<int>(preparation.impute), preparation.onehot,
                   fmt::join(preparation.keep_text, ","), to_string(request.recipe.normalisation),
                   request.recipe.clip_spectrum, request.metric, request.inner_folds, context.seed);
+  text += fmt::format("|{}{}{}|{}", preparation.indicate ? 1 : 0, preparation.decide ? 1 : 0,
+                      preparation.drop_ids ? 1 : 0, fmt::join(preparation.keep, ","));
   for (const Candidate& candidate : request.candidates) text += "|" + candidate_text(candidate);
   for (const Split& split : request.splits) text += fmt::format("|{}", fmt::join(split.test, ","));
   return text;

@@ -49,6 +49,16 @@ if(CMAKE_MATCH_1 LESS 170)
   message(FATAL_ERROR "the example was right on only ${CMAKE_MATCH_1} of 189 test samples (at least 170 expected)")
 endif()
 
+# A method from outside of kloom, built against the installed headers and library alone.
+run("${WORK}/build/fixed_weights" "${SOURCE}/examples/data/wdbc.csv")
+message("${output}")
+if(NOT output MATCHES "right on ([0-9]+) of 569, the same after saving and loading: yes")
+  message(FATAL_ERROR "the method from outside did not train, save and load")
+endif()
+if(CMAKE_MATCH_1 LESS 500)
+  message(FATAL_ERROR "the method from outside was right on only ${CMAKE_MATCH_1} of 569 training samples")
+endif()
+
 # The installed program finds the installed library: beside itself, which the loader learns from /proc.
 if(NOT EXISTS "/proc/self")
   message("no /proc here: that the installed program finds its library beside itself was not tried")

@@ -19,7 +19,7 @@ def test_every_option_is_a_parameter_with_its_default(key):
     defaults = {p.name: p.default for p in inspect.signature(cls).parameters.values()}
     for option in LEARNERS[method]["options"]:
         name = PYTHON_NAMES.get(option["name"], option["name"])
-        if option["name"] in cls._foreign_options:
+        if option["suits"] not in ("all", cls._task):
             assert name not in defaults
             continue
         default = defaults[name]

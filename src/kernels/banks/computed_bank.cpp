@@ -38,7 +38,7 @@ Vector inverse_roots(const Vector& self, double offset) {
 
 // Kernels that are divided by the square roots of the self-similarities as they are evaluated.
 bool needs_factors(const KernelTerm& term) {
-  if (term.function == KernelFunction::cosine) return true;
+  if (term.function == KernelFunction::cosine || term.function == KernelFunction::words) return true;
   // Of a given kernel the self-similarity of new samples is unknown: its unit diagonal is a plain scale.
   return term.normalisation == Normalisation::unit_diagonal && !has_unit_diagonal(term.function) &&
          term.function != KernelFunction::precomputed;
@@ -96,6 +96,8 @@ class ComputedBank::Builder {
       case KernelFunction::spectrum:
         return std::make_shared<TextPairs>(rows.texts[input].values, columns.texts[input].values,
                                            static_cast<Index>(term.parameter));
+      case KernelFunction::words:
+        return std::make_shared<WordPairs>(rows.texts[input].values, columns.texts[input].values);
       case KernelFunction::precomputed:
         return std::make_shared<MatrixPairs>(rows.kernels[input].values, bank_.symmetric());
       case KernelFunction::expdist:
@@ -156,7 +158,7 @@ ComputedBank::ComputedBank(std::vector<KernelTerm> terms, std::shared_ptr<const 
     // Of the columns only features and texts are looked at; given matrices belong to the rows.
     std::vector<KernelTerm> own;
     for (const KernelTerm& term : terms_)
-      if (uses_features(term.function) || term.function == KernelFunction::spectrum) own.push_back(term);
+      if (uses_features(term.function) || uses_texts(term.function)) own.push_back(term);
     check_samples(*column_samples_, own, cols());
   }
   Builder(*this).build();
@@ -264,6 +266,9 @@ void ComputedBank::evaluate(const KernelTerm& term, const double* base, double* 
       break;
     case KernelFunction::expdist:
       exp_negative(term.parameter / term.distance_scale, base, values, n);
+      break;
+    case KernelFunction::overlap:
+      for (Index j = 0; j < n; ++j) values[j] = base[j] / static_cast<double>(term.features.size());
       break;
     case KernelFunction::polynomial:
       for (Index j = 0; j < n; ++j) values[j] = base[j] + 1.0;

@@ -63,6 +63,10 @@ std::vector<double> DistanceQuantiles::operator()(PairSum sum, const std::vector
                                                   Index count) const {
   Vector distances = pair_distances(sum, PackedSamples(samples_.view(), features));
   std::vector<double> result;
+  // Where more than half of the pairs agree (a 0/1 column, rare events), the distances of those that do not are
+  // what a width has to match.
+  const auto zeros = std::ranges::count(distances, 0.0);
+  if (2 * zeros > std::ssize(distances)) std::erase(distances, 0.0);
   if (distances.empty()) return result;
   auto from = distances.begin();
   for (Index k = 0; k < count; ++k) {

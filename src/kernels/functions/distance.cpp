@@ -23,6 +23,10 @@ KLOOM_INLINE void step(double x, const typename Lanes<Bytes>::Real& z, typename 
     const Whole below = row < z;
     total += __builtin_bit_cast(
         Real, (__builtin_bit_cast(Whole, row) & below) | (__builtin_bit_cast(Whole, z) & ~below));
+  } else if constexpr (sum == PairSum::agreement) {
+    const Whole equal = row == z;
+    const Real one = 1.0 - Real{};
+    total += __builtin_bit_cast(Real, __builtin_bit_cast(Whole, one) & equal);
   } else {
     const Real difference = row - z;
     if constexpr (sum == PairSum::squared) {
@@ -194,6 +198,8 @@ void pair_sums_with(InstructionSet instructions, PairSum sum, const PairBlock& t
       return dispatch<PairSum::chi_square>(instructions, task);
     case PairSum::minimum:
       return dispatch<PairSum::minimum>(instructions, task);
+    case PairSum::agreement:
+      return dispatch<PairSum::agreement>(instructions, task);
   }
 }
 

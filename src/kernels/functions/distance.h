@@ -21,7 +21,8 @@ enum class PairSum {
   squared,     // Σ (x - z)²
   absolute,    // Σ |x - z|
   chi_square,  // Σ (x - z)²/(x + z), 0 where x + z = 0
-  minimum      // Σ min(x, z)
+  minimum,     // Σ min(x, z)
+  agreement    // number of features with x = z
 };
 
 // Samples in blocks of sixteen: inside a block, the sixteen values of a feature are neighbours.

@@ -118,6 +118,8 @@ PairSum pair_sum_of(KernelFunction function) {
       return PairSum::chi_square;
     case KernelFunction::intersection:
       return PairSum::minimum;
+    case KernelFunction::overlap:
+      return PairSum::agreement;
     case KernelFunction::polynomial:
     case KernelFunction::linear:
     case KernelFunction::cosine:
@@ -130,11 +132,16 @@ PairSum pair_sum_of(KernelFunction function) {
 bool has_unit_diagonal(KernelFunction function) {
   return function == KernelFunction::rbf || function == KernelFunction::laplacian ||
          function == KernelFunction::chi2 || function == KernelFunction::cosine ||
-         function == KernelFunction::expdist;
+         function == KernelFunction::expdist || function == KernelFunction::overlap ||
+         function == KernelFunction::words;
+}
+
+bool uses_texts(KernelFunction function) {
+  return function == KernelFunction::spectrum || function == KernelFunction::words;
 }
 
 bool uses_features(KernelFunction function) {
-  return function != KernelFunction::spectrum && function != KernelFunction::precomputed &&
+  return !uses_texts(function) && function != KernelFunction::precomputed &&
          function != KernelFunction::expdist;
 }
 

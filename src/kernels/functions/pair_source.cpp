@@ -2,7 +2,10 @@
 #include "kernels/functions/pair_source.h"
 
 #include <algorithm>
+#include <cmath>
+#include <unordered_map>
 
+#include "data/words.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -18,10 +21,38 @@ void FeaturePairs::fill_chosen(std::span<const Index> rows, std::span<const Inde
   pair_sums(sum_, {&row_pack, {0, row_pack.samples()}, &column_pack, {0, column_pack.samples()}, out, stride});
 }
 
-TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k)
-    : columns_(columns, k, numbers_), rows_(rows, k, numbers_) {}
+TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k) {
+  KmerNumbers numbers;
+  columns_ = KmerCounts(columns, k, numbers);
+  rows_ = KmerCounts(rows, k, numbers);
+  numbers_ = std::ssize(numbers);
+}
 
-void TextPairs::fill(Range rows, Range cols, double* out, Index stride, double* scratch) const {
+WordPairs::WordPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
+  std::unordered_map<std::string, Index> numbers;
+  const auto count = [&](const std::vector<std::string>& texts) {
+    KmerCounts counts;
+    for (const std::string& text : texts) {
+      std::vector<Index> found;
+      for (std::string& word : data::words_of(text))
+        found.push_back(numbers.emplace(std::move(word), std::ssize(numbers)).first->second);
+      counts.add(std::move(found));
+    }
+    return counts;
+  };
+  columns_ = count(columns);
+  rows_ = count(rows);
+  numbers_ = std::ssize(numbers);
+  // ln((1 + n)/(1 + texts with the word)) + 1
+  std::vector<double> factors;
+  for (const Index texts : columns_.frequencies(numbers_))
+    factors.push_back(
+        std::log((1.0 + static_cast<double>(columns.size())) / (1.0 + static_cast<double>(texts))) + 1.0);
+  columns_.weigh(factors);
+  rows_.weigh(factors);
+}
+
+void CountPairs::fill(Range rows, Range cols, double* out, Index stride, double* scratch) const {
   for (Index i = rows.begin; i < rows.end; ++i) {
     rows_.scatter(i, 1.0, scratch);
     double* row = out + (i - rows.begin) * stride;
@@ -30,8 +61,8 @@ void TextPairs::fill(Range rows, Range cols, double* out, Index stride, double* 
   }
 }
 
-void TextPairs::fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
-                            Index stride) const {
+void CountPairs::fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
+                             Index stride) const {
   Vector scratch(static_cast<std::size_t>(scratch_size()));
   for (std::size_t i = 0; i < rows.size(); ++i, out += stride) {
     rows_.scatter(rows[i], 1.0, scratch.data());
@@ -40,7 +71,7 @@ void TextPairs::fill_chosen(std::span<const Index> rows, std::span<const Index> 
   }
 }
 
-Vector TextPairs::norms(const KmerCounts& counts) {
+Vector CountPairs::norms(const KmerCounts& counts) {
   Vector result;
   for (Index i = 0; i < counts.texts(); ++i) result.push_back(counts.squared_norm(i));
   return result;

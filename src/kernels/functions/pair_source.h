@@ -54,24 +54,37 @@ class FeaturePairs final : public PairSource {
   std::shared_ptr<const PackedSamples> columns_;
 };
 
-class TextPairs final : public PairSource {
+// Inner products of counts: of what, the classes below say.
+class CountPairs : public PairSource {
  public:
-  // The texts must outlive the source.
-  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
   void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
   void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
                    Index stride) const override;
-  [[nodiscard]] Index scratch_size() const override { return static_cast<Index>(numbers_.size()); }
+  [[nodiscard]] Index scratch_size() const override { return numbers_; }
   [[nodiscard]] std::size_t bytes() const override { return rows_.bytes() + columns_.bytes(); }
   [[nodiscard]] Vector row_self() const override { return norms(rows_); }
   [[nodiscard]] Vector column_self() const override { return norms(columns_); }
 
- private:
-  static Vector norms(const KmerCounts& counts);
-
-  KmerNumbers numbers_;
+ protected:
+  Index numbers_ = 0;
   KmerCounts columns_;
   KmerCounts rows_;
+
+ private:
+  static Vector norms(const KmerCounts& counts);
+};
+
+// Substrings of length k.
+class TextPairs final : public CountPairs {
+ public:
+  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
+};
+
+// Words times their inverse document frequency in the columns, which are the training samples; words that
+// training never saw count as if they were in none of them.
+class WordPairs final : public CountPairs {
+ public:
+  WordPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns);
 };
 
 class MatrixPairs final : public PairSource {

@@ -5,25 +5,37 @@
 
 namespace kloom::kernels {
 
-KmerCounts::KmerCounts(const std::vector<std::string>& texts, Index k, KmerNumbers& numbers) {
-  starts_.push_back(0);
-  std::vector<Index> found;
+KmerCounts::KmerCounts(const std::vector<std::string>& texts, Index k, KmerNumbers& numbers) : KmerCounts() {
   for (const std::string& text : texts) {
-    found.clear();
+    std::vector<Index> found;
     const std::string_view view(text);
     const auto length = static_cast<std::size_t>(k);
     for (std::size_t i = 0; i + length <= view.size(); ++i)
       found.push_back(
           numbers.emplace(view.substr(i, length), static_cast<Index>(numbers.size())).first->second);
-    std::sort(found.begin(), found.end());
-    for (std::size_t i = 0; i < found.size();) {
-      std::size_t j = i;
-      while (j < found.size() && found[j] == found[i]) ++j;
-      entries_.push_back({found[i], static_cast<double>(j - i)});
-      i = j;
-    }
-    starts_.push_back(static_cast<Index>(entries_.size()));
+    add(std::move(found));
   }
+}
+
+void KmerCounts::add(std::vector<Index> found) {
+  std::sort(found.begin(), found.end());
+  for (std::size_t i = 0; i < found.size();) {
+    std::size_t j = i;
+    while (j < found.size() && found[j] == found[i]) ++j;
+    entries_.push_back({found[i], static_cast<double>(j - i)});
+    i = j;
+  }
+  starts_.push_back(static_cast<Index>(entries_.size()));
+}
+
+void KmerCounts::weigh(const std::vector<double>& factors) {
+  for (Entry& e : entries_) e.count *= factors[static_cast<std::size_t>(e.kmer)];
+}
+
+std::vector<Index> KmerCounts::frequencies(Index numbers) const {
+  std::vector<Index> result(static_cast<std::size_t>(numbers), 0);
+  for (const Entry& e : entries_) ++result[static_cast<std::size_t>(e.kmer)];
+  return result;
 }
 
 void KmerCounts::scatter(Index text, double weight, double* dense) const {

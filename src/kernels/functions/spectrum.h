@@ -18,7 +18,14 @@ using KmerNumbers = std::unordered_map<std::string_view, Index>;
 // Counts of k-mers (bytes, overlapping) of each text, row-compressed.
 class KmerCounts {
  public:
+  KmerCounts() : starts_(1, 0) {}
   KmerCounts(const std::vector<std::string>& texts, Index k, KmerNumbers& numbers);
+  // The next text: numbers of what is in it, in any order and repeated as often as they occur.
+  void add(std::vector<Index> found);
+  // Multiplies the counts of each number by its factor.
+  void weigh(const std::vector<double>& factors);
+  // Texts in which each of `numbers` occurs.
+  [[nodiscard]] std::vector<Index> frequencies(Index numbers) const;
 
   [[nodiscard]] Index texts() const { return static_cast<Index>(starts_.size()) - 1; }
   [[nodiscard]] std::size_t bytes() const {

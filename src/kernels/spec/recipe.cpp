@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "kernels/banks/computed_bank.h"
+#include "kernels/functions/functions.h"
+#include "kernels/spec/transformed_columns.h"
 #include "kloom/error.h"
 
 namespace kloom {
@@ -18,7 +20,7 @@ std::vector<std::string> texts_of(const KernelSpec& spec, const Dataset& train) 
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const KernelFamily& family : spec.families) {
-    if (family.function != KernelFunction::spectrum) continue;
+    if (!kernels::uses_texts(family.function)) continue;
     for (const Scope& scope : family.scopes) {
       if (scope.kind == ScopeKind::columns) {
         for (const auto& name : scope.names) add(name);
@@ -56,13 +58,18 @@ bool uses(const std::vector<KernelTerm>& terms, KernelFunction function) {
 Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
                    const Context& context) {
   Recipe recipe;
-  recipe.spec = spec;
   PreprocessingOptions preprocessing = options.preprocessing;
   for (const std::string& name : texts_of(spec, train)) {
     auto& kept = preprocessing.keep_text;
     if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(name);
   }
-  recipe.preprocessing = Preprocessing::fit(train, preprocessing);
+  recipe.preprocessing = Preprocessing::fit(train, preprocessing, &recipe.decisions);
+  recipe.spec = spec;
+  if (spec.families.empty()) {
+    KernelAdvice advice = advise_kernels(train, recipe.preprocessing, recipe.decisions);
+    recipe.spec = std::move(advice.spec);
+    recipe.advice = std::move(advice.reasons);
+  }
   recipe.basis = recipe.preprocessing.apply(train);
   // Preprocessing is about columns; given matrices pass by it.
   if (recipe.basis.kernels.empty()) recipe.basis.kernels = train.kernels;
@@ -72,7 +79,9 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   resolve.clip_spectrum = options.clip_spectrum;
   for (Index f = 0; f < recipe.basis.features.cols(); ++f)
     resolve.constant.push_back(recipe.preprocessing.constant(f));
-  recipe.terms = resolve_kernels(spec, recipe.basis, resolve, context);
+  kernels::add_transformed_columns(recipe, train, resolve);
+  recipe.terms = resolve_kernels(recipe.spec, recipe.basis, resolve, context);
+  kernels::drop_unused_inputs(recipe, preprocessing.keep_text, !resolve.transformed.empty());
   return recipe;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "data/container_json.h"
+#include "kernels/spec/preprocessing_file.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -19,59 +20,20 @@ using data::encode_texts;
 using data::Fields;
 using nlohmann::json;
 
-constexpr std::array all_functions = {KernelFunction::rbf,          KernelFunction::polynomial,
-                                      KernelFunction::linear,       KernelFunction::cosine,
-                                      KernelFunction::laplacian,    KernelFunction::chi2,
-                                      KernelFunction::intersection, KernelFunction::spectrum,
-                                      KernelFunction::precomputed,  KernelFunction::expdist};
+constexpr std::array all_functions = {
+    KernelFunction::rbf,          KernelFunction::polynomial, KernelFunction::linear,
+    KernelFunction::cosine,       KernelFunction::laplacian,  KernelFunction::chi2,
+    KernelFunction::intersection, KernelFunction::spectrum,   KernelFunction::precomputed,
+    KernelFunction::expdist,      KernelFunction::overlap,    KernelFunction::words};
 constexpr std::array all_normalisations = {Normalisation::none, Normalisation::unit_diagonal,
                                            Normalisation::unit_trace, Normalisation::unit_variance,
                                            Normalisation::centre};
-constexpr std::array<std::pair<Impute, std::string_view>, 3> all_imputes = {
-    {{Impute::refuse, "refuse"}, {Impute::mean, "mean"}, {Impute::median, "median"}}};
-
 template <typename Enum, std::size_t count>
 Enum parse_enum(Fields& fields, const char* key, const std::array<Enum, count>& values) {
   const std::string text = fields.text(key);
   for (const Enum value : values)
     if (to_string(value) == text) return value;
   fields.damaged(key, "has a value that this version of kloom does not know");
-}
-
-json encode_features(const std::vector<Feature>& features) {
-  json list = json::array();
-  for (const auto& f : features) list.push_back({{"name", encode_text(f.name)}, {"view", encode_text(f.view)}});
-  return list;
-}
-
-Feature decode_feature(const json& value, const std::string& source) {
-  Fields fields(value, source, "a feature");
-  Feature out{fields.text("name"), fields.text("view")};
-  fields.finish();
-  return out;
-}
-
-std::vector<Feature> decode_features(const json& list, const std::string& source) {
-  std::vector<Feature> out;
-  for (const auto& value : list) out.push_back(decode_feature(value, source));
-  return out;
-}
-
-json encode_views(const std::vector<View>& views) {
-  json list = json::array();
-  for (const auto& v : views)
-    list.push_back({{"name", encode_text(v.name)}, {"features", v.features}, {"texts", v.texts}});
-  return list;
-}
-
-std::vector<View> decode_views(const json& list, const std::string& source) {
-  std::vector<View> out;
-  for (const auto& value : list) {
-    Fields fields(value, source, "a view");
-    out.push_back({fields.text("name"), fields.indices("features"), fields.indices("texts")});
-    fields.finish();
-  }
-  return out;
 }
 
 std::vector<std::string> names_of(const std::vector<PrecomputedMatrix>& matrices) {
@@ -86,102 +48,6 @@ std::vector<PrecomputedMatrix> matrices_named(const std::vector<std::string>& na
   out.reserve(names.size());
   for (const auto& name : names) out.push_back({name, Matrix()});
   return out;
-}
-
-// One list of lists as lengths and entries, back to back.
-template <typename T>
-struct Packed {
-  std::vector<Index> lengths;
-  std::vector<T> entries;
-  void add(const std::vector<T>& list) {
-    lengths.push_back(static_cast<Index>(list.size()));
-    entries.insert(entries.end(), list.begin(), list.end());
-  }
-};
-
-template <typename T>
-std::vector<std::vector<T>> unpack(const std::vector<Index>& lengths, const std::vector<T>& entries,
-                                   std::size_t lists, const data::Container& file, const char* what) {
-  if (lengths.size() != lists) file.damaged(fmt::format("'{}' does not have one length per kernel", what));
-  std::vector<std::vector<T>> out;
-  std::span<const T> rest(entries);
-  for (const Index n : lengths) {
-    if (n < 0 || static_cast<std::size_t>(n) > rest.size())
-      file.damaged(fmt::format("'{}' has an impossible length", what));
-    const auto part = rest.first(static_cast<std::size_t>(n));
-    out.emplace_back(part.begin(), part.end());
-    rest = rest.subspan(static_cast<std::size_t>(n));
-  }
-  if (!rest.empty()) file.damaged(fmt::format("'{}' has entries left over", what));
-  return out;
-}
-
-json save_preprocessing(const Preprocessing& preprocessing, data::SectionList& sections) {
-  const PreprocessingOptions& options = preprocessing.options();
-  json columns = json::array();
-  Vector numbers;
-  for (const auto& c : preprocessing.columns()) {
-    columns.push_back({{"name", encode_text(c.feature.name)},
-                       {"view", encode_text(c.feature.view)},
-                       {"category", encode_text(c.category)},
-                       {"onehot", c.onehot}});
-    numbers.insert(numbers.end(), {c.centre, c.scale, c.fill});
-  }
-  sections.vector("recipe.columns", std::move(numbers));
-  std::string_view impute;
-  for (const auto& [value, name] : all_imputes)
-    if (value == options.impute) impute = name;
-  return {{"standardise", options.standardise},
-          {"impute", impute},
-          {"onehot", options.onehot},
-          {"keep_text", encode_texts(options.keep_text)},
-          {"columns", std::move(columns)},
-          {"text_columns", encode_features(preprocessing.text_columns())},
-          {"views", encode_views(preprocessing.views())}};
-}
-
-Preprocessing load_preprocessing(const json& document, data::TensorReader& tensors) {
-  const std::string& source = tensors.container().source();
-  Fields fields(document, source, "the preprocessing");
-  PreprocessingOptions options;
-  options.standardise = fields.flag("standardise");
-  options.onehot = fields.flag("onehot");
-  options.keep_text = fields.texts("keep_text");
-  const std::string impute = fields.text("impute");
-  bool known = false;
-  for (const auto& [value, name] : all_imputes) {
-    if (name != impute) continue;
-    options.impute = value;
-    known = true;
-  }
-  if (!known) fields.damaged("impute", "has a value that this version of kloom does not know");
-
-  const json& list = fields.array("columns");
-  const Vector numbers = tensors.vector("recipe.columns");
-  if (numbers.size() != 3 * list.size())
-    tensors.container().damaged("'recipe.columns' does not have three numbers per column");
-  std::vector<Preprocessing::Column> columns;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Fields entry(list[i], source, "a column");
-    Preprocessing::Column c;
-    c.feature = {entry.text("name"), entry.text("view")};
-    c.category = entry.text("category");
-    c.onehot = entry.flag("onehot");
-    c.centre = numbers[3 * i];
-    c.scale = numbers[3 * i + 1];
-    c.fill = numbers[3 * i + 2];
-    entry.finish();
-    columns.push_back(std::move(c));
-  }
-  auto text_columns = decode_features(fields.array("text_columns"), source);
-  auto views = decode_views(fields.array("views"), source);
-  fields.finish();
-  try {
-    return Preprocessing::from_parts(std::move(options), std::move(columns), std::move(text_columns),
-                                     std::move(views));
-  } catch (const InvalidArgument& error) {
-    tensors.container().damaged(fmt::format("its preprocessing is not valid ({})", error.what()));
-  }
 }
 
 json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& sections) {
@@ -313,6 +179,7 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   bool single = true;
   switch (t.function) {
     case KernelFunction::spectrum:
+    case KernelFunction::words:
       limit = basis.texts.size();
       break;
     case KernelFunction::precomputed:
@@ -361,6 +228,8 @@ json save_recipe(const Recipe& recipe, data::SectionList& sections) {
   document["preprocessing"] = save_preprocessing(recipe.preprocessing, sections);
   document["terms"] = save_terms(recipe.terms, sections);
   document["basis"] = save_basis(recipe.basis, sections);
+  json decisions = save_decisions(recipe);
+  if (!decisions.empty()) document["decisions"] = std::move(decisions);
   return document;
 }
 
@@ -377,6 +246,7 @@ Recipe load_recipe(const json& document, data::TensorReader& tensors) {
   recipe.preprocessing = load_preprocessing(fields.at("preprocessing"), tensors);
   recipe.terms = load_terms(fields.array("terms"), tensors);
   recipe.basis = load_basis(fields.at("basis"), tensors);
+  recipe.decisions = load_decisions(fields.find("decisions"), recipe.preprocessing, file.source());
   fields.finish();
   const std::string trouble = recipe_trouble(recipe);
   if (!trouble.empty()) file.damaged(trouble);

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "base/progress.h"
 #include "kernels/functions/automatic_width.h"
 #include "kernels/functions/functions.h"
 #include "kernels/functions/normalise.h"
@@ -24,6 +26,14 @@
 
 namespace kloom::kernels {
 namespace {
+
+// As automatic widths are rounded, so that the names of kernels tell them exactly.
+double six_digits(double value) {
+  const std::string text = fmt::format("{:.6g}", value);
+  double rounded = value;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
 
 double mean_distance(const PrecomputedMatrix& distance) {
   const Index n = distance.values.rows();
@@ -48,7 +58,8 @@ class Resolver {
     if (train_.samples < 2) throw InvalidArgument("kernels are fitted on two training samples at least");
     if (spec.families.empty()) throw InvalidArgument("the kernel spec names no kernel");
     for (const KernelFamily& family : spec.families) add_family(family);
-    if (terms_.empty()) throw InvalidArgument("the kernel spec gives no kernel on these data");
+    if (terms_.empty())
+      throw InvalidArgument("the kernel spec gives no kernel on these data: nothing varies over the samples");
     check_overflow();
     // Terms outlive this call, the samples need not: borrowed, not owned.
     const std::shared_ptr<const Dataset> samples(std::shared_ptr<void>(), &train_);
@@ -58,10 +69,38 @@ class Resolver {
 
  private:
   void add_family(const KernelFamily& family) {
-    const ScopeRequest request{family.function, &options_.constant};
+    const ScopeRequest request{family.function, &options_.constant, options_.columns};
     const std::vector<Scope> fallback = {Scope{}};
     for (const Scope& scope : family.scopes.empty() ? fallback : family.scopes)
-      for (const Target& target : targets_of(scope, request, train_, context_)) add_target(family, target);
+      for (Target& target : targets_of(scope, request, train_, context_)) {
+        named_ = scope.kind == ScopeKind::columns;
+        if (transform(family, scope, target)) add_target(family, target);
+      }
+  }
+
+  // Puts columns as the kernel sees them in the place of the columns that the scope means. False if there are
+  // none: categories in a view of numbers.
+  bool transform(const KernelFamily& family, const Scope& scope, Target& target) const {
+    const bool overlap = family.function == KernelFunction::overlap;
+    const Transform wanted = overlap ? Transform::codes : family.transform;
+    if (wanted == Transform::standardised || !uses_features(family.function)) return true;
+    if (overlap && options_.columns < 0) return true;  // features that are no columns of a table
+    std::vector<Index> seen;
+    for (const Index f : target.inputs) {
+      auto place = options_.transformed.find({wanted, f});
+      // Numbers that were named as categories agree where they are equal.
+      if (place == options_.transformed.end() && overlap && named_)
+        place = options_.transformed.find({Transform::raw, f});
+      if (place == options_.transformed.end() && overlap) continue;
+      if (place == options_.transformed.end()) throw InternalError("a column was not prepared for its kernel");
+      if (std::ranges::find(seen, place->second) == seen.end()) seen.push_back(place->second);
+    }
+    target.inputs = std::move(seen);
+    if (overlap && scope.kind == ScopeKind::each && !target.inputs.empty()) {
+      target.group = feature_label(train_, target.inputs.front());  // the column, not one of its categories
+      target.label = quoted_name(target.group);
+    }
+    return !target.inputs.empty();
   }
 
   void add_target(const KernelFamily& family, const Target& target) {
@@ -78,6 +117,7 @@ class Resolver {
     if (family.automatic) {
       parameter = family.function == KernelFunction::rbf ? "width" : "gamma";
       values = automatic_values(family, target);
+      if (values.empty()) return;
     }
     if (values.empty()) add(term, name_of(family, target, ""));
     for (const double value : values) {
@@ -99,6 +139,9 @@ class Resolver {
   }
 
   static std::string name_of(const KernelFamily& family, const Target& target, std::string parameters) {
+    if (family.transform != Transform::standardised)
+      parameters +=
+          fmt::format("{}scale={}", parameters.empty() ? "" : ", ", kloom::to_string(family.transform));
     if (family.has_normalisation)
       parameters +=
           fmt::format("{}normalise={}", parameters.empty() ? "" : ", ", kloom::to_string(family.normalisation));
@@ -130,8 +173,19 @@ class Resolver {
   std::vector<double> automatic_values(const KernelFamily& family, const Target& target) {
     if (!quantiles_) quantiles_.emplace(train_, context_.seed);
     const Index count = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
-    std::vector<double> values = (*quantiles_)(pair_sum_of(family.function), target.inputs, count);
-    if (values.empty())
+    const bool multiples = !family.values.empty();
+    std::vector<double> values =
+        (*quantiles_)(pair_sum_of(family.function), target.inputs, multiples ? 1 : count);
+    if (multiples && !values.empty()) {
+      const double median = values.front();
+      values.clear();
+      for (const double factor : family.values) values.push_back(six_digits(factor * median));
+    }
+    if (values.empty() && !named_)
+      log(context_, LogLevel::warning,
+          fmt::format("{}(auto) on {}: all distances between training samples are 0; no kernel was made",
+                      kloom::to_string(family.function), target.label));
+    if (values.empty() && named_)
       throw InvalidArgument(
           fmt::format("{}(auto) on {}: all distances between training samples are 0; give a value, "
                       "or leave these features out",
@@ -177,6 +231,7 @@ class Resolver {
   std::unordered_set<std::size_t> prepared_kernels_;
   std::unordered_set<std::size_t> prepared_distances_;
   std::optional<DistanceQuantiles> quantiles_;
+  bool named_ = false;  // the columns at hand were named one by one
 };
 
 }  // namespace
@@ -187,25 +242,6 @@ namespace kloom {
 std::vector<KernelTerm> resolve_kernels(const KernelSpec& spec, Dataset& train, const ResolveOptions& options,
                                         const Context& context) {
   return kernels::Resolver(train, options, context).resolve(spec);
-}
-
-KernelSpec default_kernel_spec(const Dataset& train) {
-  // Few enough features that a kernel on each costs little and says which of them matter.
-  constexpr Index few_features = 50;
-  std::string text;
-  const auto add = [&](std::string_view family) { text += (text.empty() ? "" : "; ") + std::string(family); };
-  if (!train.kernels.empty()) add("precomputed");
-  if (!train.distances.empty()) add("expdist(gamma=2^-2..2^2)");
-  if (train.features.cols() > 0) {
-    // Without `on`: each view where there are views, else all features.
-    add("rbf(auto, count=5)");
-    add("poly(degree=1..2)");
-    if (train.views.empty() && train.features.cols() > 1 && train.features.cols() <= few_features)
-      add("rbf(auto, count=3) on each");
-  }
-  if (text.empty() && !train.texts.empty()) add("spectrum(k=3..4) on each");
-  if (text.empty()) throw InvalidArgument("the data have neither features, kernels nor distances");
-  return parse_kernel_spec(text);
 }
 
 }  // namespace kloom

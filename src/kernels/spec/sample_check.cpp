@@ -30,7 +30,7 @@ void check_matrix(const Dataset& data, const PrecomputedMatrix& matrix, Index co
 // Throws if the term points at something that the data do not have.
 void check_places(const Dataset& data, const KernelTerm& term) {
   Index available = data.features.cols();
-  if (term.function == KernelFunction::spectrum) available = static_cast<Index>(data.texts.size());
+  if (uses_texts(term.function)) available = static_cast<Index>(data.texts.size());
   if (term.function == KernelFunction::precomputed) available = static_cast<Index>(data.kernels.size());
   if (term.function == KernelFunction::expdist) available = static_cast<Index>(data.distances.size());
   for (const Index f : term.features)
@@ -55,8 +55,8 @@ std::string describe_sample(const Dataset& data, Index sample) {
 std::string feature_label(const Dataset& data, Index feature) {
   const Feature& f = data.feature_info[static_cast<std::size_t>(feature)];
   const auto same = std::count_if(data.feature_info.begin(), data.feature_info.end(),
-                                  [&](const Feature& g) { return g.name == f.name; });
-  return same > 1 && !f.view.empty() ? f.view + "." + f.name : f.name;
+                                  [&](const Feature& g) { return g.name == f.name && g.view != f.view; });
+  return same > 0 && !f.view.empty() ? f.view + "." + f.name : f.name;
 }
 
 void check_features(const Dataset& data, const std::vector<Index>& features, KernelFunction function) {
@@ -71,7 +71,7 @@ void check_features(const Dataset& data, const std::vector<Index>& features, Ker
       if (non_negative && value < 0.0)
         throw InvalidArgument(
             fmt::format("the {} kernel needs features that are not negative, but '{}' of {} is {}; "
-                        "standardised features are negative, so use --no-standardise",
+                        "standardised features are negative, so write scale=raw, or use --no-standardise",
                         kloom::to_string(function), feature_label(data, f), describe_sample(data, i), value));
     }
   }
@@ -93,8 +93,7 @@ void check_samples(const Dataset& data, const std::vector<KernelTerm>& terms, In
       check_matrix(data, data.kernels[input], columns, "kernel");
     if (term.function == KernelFunction::expdist)
       check_matrix(data, data.distances[input], columns, "distance");
-    if (term.function == KernelFunction::spectrum &&
-        static_cast<Index>(data.texts[input].values.size()) != data.samples)
+    if (uses_texts(term.function) && static_cast<Index>(data.texts[input].values.size()) != data.samples)
       throw InvalidArgument(fmt::format("text column '{}' has {} values for {} samples",
                                         data.texts[input].feature.name, data.texts[input].values.size(),
                                         data.samples));

@@ -42,10 +42,14 @@ std::vector<std::string> text_names(const Dataset& data) {
   return names(data.texts, [](const TextColumn& t) { return t.feature.name; });
 }
 
-std::vector<Index> features_where(const Dataset& data, const auto& matches) {
+Index columns_of(const ScopeRequest& request, const Dataset& data) {
+  return request.columns < 0 ? data.features.cols() : request.columns;
+}
+
+std::vector<Index> features_where(const Dataset& data, Index columns, const auto& matches) {
   std::vector<Index> result;
-  for (std::size_t f = 0; f < data.feature_info.size(); ++f)
-    if (matches(data.feature_info[f])) result.push_back(static_cast<Index>(f));
+  for (Index f = 0; f < columns; ++f)
+    if (matches(data.feature_info[static_cast<std::size_t>(f)])) result.push_back(f);
   return result;
 }
 
@@ -57,7 +61,7 @@ std::vector<Index> features_where(const Dataset& data, const auto& matches) {
   const auto texts = text_names(data);
   if (std::find(texts.begin(), texts.end(), name) != texts.end())
     throw InvalidArgument(
-        fmt::format("kernel spec: column '{}' holds text; use spectrum(k=3) on {}, or code it with "
+        fmt::format("kernel spec: column '{}' holds text; use words or spectrum(k=3) on {}, or code it with "
                     "--categorical onehot",
                     name, quoted_name(name)));
   throw InvalidArgument(fmt::format("kernel spec: there is no column '{}'; the columns are {}", name,
@@ -65,8 +69,8 @@ std::vector<Index> features_where(const Dataset& data, const auto& matches) {
 }
 
 // A column by its header, by view.header, or all the one-hot columns of a coded text column.
-std::vector<Index> find_column(const Dataset& data, const std::string& name) {
-  auto found = features_where(data, [&](const Feature& f) { return f.name == name; });
+std::vector<Index> find_column(const Dataset& data, Index columns, const std::string& name) {
+  auto found = features_where(data, columns, [&](const Feature& f) { return f.name == name; });
   if (found.size() > 1) {
     std::vector<std::string> choices;
     choices.reserve(found.size());
@@ -75,9 +79,9 @@ std::vector<Index> find_column(const Dataset& data, const std::string& name) {
         fmt::format("kernel spec: column '{}' is in several views; write one of {}", name, listed(choices)));
   }
   if (found.empty())
-    found = features_where(data, [&](const Feature& f) { return f.view + "." + f.name == name; });
+    found = features_where(data, columns, [&](const Feature& f) { return f.view + "." + f.name == name; });
   if (found.empty())
-    found = features_where(data, [&](const Feature& f) { return f.name.starts_with(name + "="); });
+    found = features_where(data, columns, [&](const Feature& f) { return f.name.starts_with(name + "="); });
   if (found.empty()) fail_unknown_column(data, name);
   return found;
 }
@@ -101,7 +105,7 @@ bool is_constant(const ScopeRequest& request, Index feature) {
 
 std::vector<Target> each_feature(const ScopeRequest& request, const Dataset& data) {
   std::vector<Target> result;
-  for (Index f = 0; f < data.features.cols(); ++f) {
+  for (Index f = 0; f < columns_of(request, data); ++f) {
     if (is_constant(request, f)) continue;
     const std::string label = feature_label(data, f);
     result.push_back({{f}, quoted_name(label), label});
@@ -115,7 +119,7 @@ std::vector<Target> named_columns(const Scope& scope, const ScopeRequest& reques
                                   const Context& context) {
   Target target;
   for (const std::string& name : scope.names)
-    for (const Index f : find_column(data, name))
+    for (const Index f : find_column(data, columns_of(request, data), name))
       if (std::find(target.inputs.begin(), target.inputs.end(), f) == target.inputs.end())
         target.inputs.push_back(f);
   target.label = to_string(scope);
@@ -151,7 +155,7 @@ std::vector<Target> feature_targets(const Scope& scope, const ScopeRequest& requ
     case ScopeKind::columns:
       return named_columns(scope, request, data, context);
     default: {
-      Target all{std::vector<Index>(static_cast<std::size_t>(data.features.cols())), "all", "all"};
+      Target all{std::vector<Index>(static_cast<std::size_t>(columns_of(request, data))), "all", "all"};
       std::iota(all.inputs.begin(), all.inputs.end(), Index{0});
       return {all};
     }
@@ -167,7 +171,7 @@ struct NamedInputs {
 
 NamedInputs inputs_of(KernelFunction function, const Dataset& data) {
   const auto matrix_name = [](const PrecomputedMatrix& m) { return m.name; };
-  if (function == KernelFunction::spectrum)
+  if (uses_texts(function))
     return {text_names(data), "text column", "columns of digits are kept as text with --text"};
   if (function == KernelFunction::precomputed)
     return {names(data.kernels, matrix_name), "kernel file", "--kernel-file"};
@@ -186,8 +190,7 @@ std::vector<Target> named_targets(const Scope& scope, const ScopeRequest& reques
   std::vector<std::string> wanted = scope.names;
   if (scope.kind != ScopeKind::columns) {
     // Two texts rarely mean the same, so several of them have to be asked for.
-    if (request.function == KernelFunction::spectrum && scope.kind != ScopeKind::each &&
-        inputs.names.size() > 1)
+    if (uses_texts(request.function) && scope.kind != ScopeKind::each && inputs.names.size() > 1)
       throw InvalidArgument(
           fmt::format("kernel spec: there are several text columns ({}); write {} on NAME, or on each",
                       listed(inputs.names), function));

@@ -22,6 +22,7 @@ struct Target {
 struct ScopeRequest {
   KernelFunction function = KernelFunction::rbf;
   const std::vector<bool>* constant = nullptr;  // per feature; may be empty
+  Index columns = -1;                           // scopes mean the first so many features; -1: all
 };
 
 // Throws InvalidArgument for unknown names and for scopes that hold nothing for this kernel.

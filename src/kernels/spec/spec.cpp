@@ -11,7 +11,7 @@
 namespace kloom::kernels {
 namespace {
 
-constexpr std::array<FamilyRule, 10> kRules = {{
+constexpr std::array<FamilyRule, 12> kRules = {{
     {KernelFunction::rbf,
      "rbf",
      "gaussian",
@@ -70,14 +70,20 @@ constexpr std::array<FamilyRule, 10> kRules = {{
      false,
      0,
      "expdist(gamma=2^-5..2^5, count=200)"},
+    {KernelFunction::overlap, "overlap", "", {"", ""}, Unsaid::nothing, false, false, 0, "overlap"},
+    {KernelFunction::words, "words", "", {"", ""}, Unsaid::nothing, false, false, 0, "words"},
 }};
 
 std::string family_text(const KernelFamily& family) {
   std::string parameters;
   const auto add = [&](const std::string& part) { parameters += (parameters.empty() ? "" : ", ") + part; };
-  if (family.automatic) add("auto");
+  if (family.automatic && family.values.empty()) add("auto");
+  if (family.automatic && !family.values.empty()) add(fmt::format("auto={}", fmt::join(family.values, ",")));
   if (family.automatic && family.automatic_count > 0) add(fmt::format("count={}", family.automatic_count));
-  if (!family.values.empty()) add(fmt::format("{}={}", family.parameter, fmt::join(family.values, ",")));
+  if (!family.automatic && !family.values.empty())
+    add(fmt::format("{}={}", family.parameter, fmt::join(family.values, ",")));
+  if (family.transform != Transform::standardised)
+    add(fmt::format("scale={}", kloom::to_string(family.transform)));
   if (family.has_normalisation) add(fmt::format("normalise={}", kloom::to_string(family.normalisation)));
   std::string text(kloom::to_string(family.function));
   if (!parameters.empty()) text += "(" + parameters + ")";
@@ -163,6 +169,22 @@ std::string to_string(const KernelSpec& spec) {
 
 std::string_view to_string(KernelFunction function) {
   return kernels::rule_of(function).name;
+}
+
+std::string_view to_string(Transform transform) {
+  switch (transform) {
+    case Transform::standardised:
+      return "standardised";
+    case Transform::raw:
+      return "raw";
+    case Transform::ranks:
+      return "ranks";
+    case Transform::tfidf:
+      return "tfidf";
+    case Transform::codes:
+      return "codes";
+  }
+  throw InternalError("transform without a name");
 }
 
 std::string_view to_string(Normalisation normalisation) {

@@ -2,7 +2,8 @@
 //
 //   spec    = family { ";" family } [ ";" ]
 //   family  = name [ "(" part { "," part } ")" ] [ "on" scope { "," scope } ]
-//   part    = "auto" | "count=" integer | "step=" number | "normalise=" word | parameter "=" values
+//   part    = "auto" [ "=" values ] | "count=" integer | "step=" number | "normalise=" word | "scale=" word
+//           | parameter "=" values
 //   values  = value { ("," | "|") value },   value = number [ ".." number ]
 //   number  = decimal | decimal "^" exponent
 //   scope   = "all" | "each" | "views" | "view" name | name { "+" name }
@@ -10,11 +11,13 @@
 // docs/guide/kernel-spec.md is the reference for people.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "kernels/functions/functions.h"
 #include "kernels/spec/range.h"
 #include "kernels/spec/scanner.h"
 #include "kernels/spec/spec.h"
@@ -34,6 +37,8 @@ struct Parts {
   std::size_t automatic_position = 0;
   bool has_normalisation = false;
   Normalisation normalisation = Normalisation::none;
+  bool has_transform = false;
+  Transform transform = Transform::standardised;
 };
 
 struct Name {
@@ -41,12 +46,18 @@ struct Name {
   bool quoted = false;
 };
 
+// Kernels of categories, texts and given matrices see their inputs in one way only.
+bool takes_scale(KernelFunction function) {
+  return uses_features(function) && function != KernelFunction::overlap;
+}
+
 std::string parameter_list(const FamilyRule& rule) {
   std::string list;
   for (const auto& p : rule.parameters)
     if (!p.empty()) list += fmt::format("{}=, ", p);
   if (rule.automatic) list += "auto, ";
   if (!list.empty()) list += "count=, step=, ";
+  if (takes_scale(rule.function)) list += "scale=, ";
   return list + "normalise=";
 }
 
@@ -78,7 +89,8 @@ class Parser {
  private:
   static Index kernels_of(const KernelFamily& family) {
     Index values = family.values.empty() ? 1 : static_cast<Index>(family.values.size());
-    if (family.automatic) values = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
+    if (family.automatic && family.values.empty())
+      values = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
     return values * static_cast<Index>(family.scopes.size());
   }
 
@@ -102,6 +114,7 @@ class Parser {
     settle_values(*rule, parts, begin, result);
     result.has_normalisation = parts.has_normalisation;
     result.normalisation = parts.normalisation;
+    result.transform = parts.transform;
     result.scopes = scopes();
     return result;
   }
@@ -117,12 +130,14 @@ class Parser {
       if (parts.automatic) scanner_.fail(begin, "auto is given twice");
       parts.automatic = true;
       parts.automatic_position = begin;
+      if (scanner_.accept("=")) values_part(rule, word, begin, parts);
       return;
     }
     const bool values = word == rule.parameters[0] || word == rule.parameters[1];
     const bool spacing = word == "count" || word == "step";
     const bool normalise = word == "normalise" || word == "normalize";
-    if (!values && !spacing && !normalise)
+    const bool scale = word == "scale" && takes_scale(rule.function);
+    if (!values && !spacing && !normalise && !scale)
       scanner_.fail(
           begin, fmt::format("{} has no parameter '{}'; it accepts {}", rule.name, word, parameter_list(rule)));
     if (!scanner_.accept("=")) scanner_.fail_expected(fmt::format("'=' after {}", word));
@@ -130,6 +145,8 @@ class Parser {
       values_part(rule, word, begin, parts);
     } else if (spacing) {
       spacing_part(rule, word, begin, parts);
+    } else if (scale) {
+      scale_part(begin, parts);
     } else {
       normalisation_part(begin, parts);
     }
@@ -165,6 +182,22 @@ class Parser {
     }
   }
 
+  void scale_part(std::size_t begin, Parts& parts) {
+    if (parts.has_transform) scanner_.fail(begin, "scale is given twice");
+    scanner_.skip_space();
+    const std::size_t place = scanner_.position();
+    const std::string_view word = scanner_.word();
+    constexpr std::array choices = {Transform::standardised, Transform::raw, Transform::ranks,
+                                    Transform::tfidf};
+    for (const Transform choice : choices) {
+      if (kloom::to_string(choice) != word) continue;
+      parts.transform = choice;
+      parts.has_transform = true;
+      return;
+    }
+    scanner_.fail(place, fmt::format("unknown scale '{}': use standardised, raw, ranks or tfidf", word));
+  }
+
   void normalisation_part(std::size_t begin, Parts& parts) {
     if (parts.has_normalisation) scanner_.fail(begin, "normalise is given twice");
     scanner_.skip_space();
@@ -183,9 +216,10 @@ class Parser {
   void settle_values(const FamilyRule& rule, const Parts& parts, std::size_t begin,
                      KernelFamily& family) const {
     if (!parts.items.empty()) {
-      if (parts.automatic)
+      if (parts.automatic && parts.parameter != "auto")
         scanner_.fail(parts.automatic_position, fmt::format("give auto or {}=, not both", parts.parameter));
-      family.parameter = parts.parameter;
+      family.automatic = parts.automatic;
+      if (!parts.automatic) family.parameter = parts.parameter;
       family.values = expand_all(
           parts.items, parts.spacing, scanner_,
           [&](const RangeItem& item, double value) { check_value(rule, parts.parameter, item, value); });

@@ -73,7 +73,7 @@ class Fitter {
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
   // What is tried is decided by counted operations at the rate of a slow core, so that the same data and options give
   // the same model on every machine; the clock only ends what would run over.
-  void count(double operations) { counted_ += operations / 2e9; }
+  void spend(double operations) { counted_ += operations / 2e9; }
   [[nodiscard]] bool out_of_time(double share) const {
     return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
   }
@@ -147,7 +147,7 @@ void Fitter::screen() {
     }
     if (p > 1) {
       losses_[at(k)] = screening_loss(kernel, part);
-      count(10.0 * std::pow(static_cast<double>(n), 3));
+      spend(10.0 * std::pow(static_cast<double>(n), 3));
     }
     stopped_ = meter_.step(k + 1, p, losses_[at(k)]) || stopped_;
   }
@@ -165,7 +165,11 @@ void Fitter::propose() {
   request.samples = spread_samples(strata_, options_.screen_on, context_.seed + 2);
   request.kernels = best_kernels(losses_, 16);
   EvidenceSolution found = maximise_evidence(bank_, codes_of(task_), request);
-  if (found.sound) candidates_.push_back({"greatest evidence", std::move(found.weights)});
+  if (!found.sound) return;
+  double total = 0.0;
+  for (Index p = 0; p < bank_.kernels(); ++p) total += found.weights[at(p)] * diagonals_[at(p)];
+  algebra::scale(1.0 / total, found.weights);
+  candidates_.push_back({"greatest evidence", std::move(found.weights)});
 }
 
 void Fitter::try_candidates() {
@@ -182,9 +186,9 @@ void Fitter::try_candidates() {
     const auto n = static_cast<double>(bank_.rows());
     const auto m = static_cast<double>(landmarks_.size());
     const auto r = static_cast<double>(features.phi.cols());
-    count(10.0 * m * m * m + 2.0 * n * m * r + 15.0 * n * r * r + 10.0 * r * r * r);
+    spend(10.0 * m * m * m + 2.0 * n * m * r + 15.0 * n * r * r + 10.0 * r * r * r);
     // Some ten strengths, six fits, ten steps each.
-    if (task_.classes > 0) count(600.0 * 4.0 * n * r * static_cast<double>(task_.outputs()));
+    if (task_.classes > 0) spend(600.0 * 4.0 * n * r * static_cast<double>(task_.outputs()));
     if (task_.classes > 0 && !out_of_time(0.75)) entries_.push_back({at(c), logistic_machine(features, task_)});
     back_.push_back(std::move(features.back));
     stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;
@@ -229,6 +233,7 @@ void Fitter::fill(FitResult& result) const {
         {entry.machine.logistic, entry.machine.ridge, entry.machine.factor, share, entry.machine.bias});
   }
   if (task_.classes == 0) model.bias[0] = scale_ * model.bias[0] + centre_;
+  part.classes = task_.classes > 0;
   part.centre = centre_;
   part.scale = scale_;
   part.deviation = scale_ * blend_.deviation;

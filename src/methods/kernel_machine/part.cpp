@@ -35,11 +35,14 @@ void BlendPart::save(PartWriter& file) const {
     file.vector(fmt::format("blend.solution.{}", i), {one.logistic ? 1.0 : 0.0, one.ridge, one.factor, one.share});
     file.vector(fmt::format("blend.bias.{}", i), one.bias);
   }
-  file.section("blend").count("terms", std::ssize(terms));
+  PartWriter& section = file.section("blend");
+  section.count("terms", std::ssize(terms));
+  section.flag("classes", classes);
 }
 
 std::string BlendPart::trouble(const Model& model) const {
   if (terms.empty()) return "the blend has no solution";
+  if (classes != models::has_codes(model.task)) return "the blend is for another task";
   if (solutions.size() != terms.size()) return "the blend does not describe every solution";
   for (const Solution& one : solutions) {
     if (std::ssize(one.bias) != model.coefficients.cols()) return "the biases of a solution have the wrong length";
@@ -59,7 +62,9 @@ std::shared_ptr<const ModelPart> load_blend(PartReader& file, const Model& /*mod
   part->deviation = numbers[0];
   part->centre = numbers[1];
   part->scale = numbers[2];
-  const Index terms = file.section("blend").count("terms");
+  PartReader& section = file.section("blend");
+  part->classes = section.flag("classes");
+  const Index terms = section.count("terms");
   for (Index i = 0; i < terms; ++i) {
     part->terms.push_back({file.matrix(fmt::format("blend.weights.{}", i)),
                            file.matrix(fmt::format("blend.coefficients.{}", i))});

@@ -243,14 +243,17 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
        &O::epsilon,
        kNonNegative,
        {},
-       "regression: errors below this are free, in standard deviations of the target"},
+       "regression: errors below this are free, in standard deviations of the target",
+       OptionInfo::Suits::numbers},
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds for choosing C and for probabilities"},
       {"class_weight",
        &O::class_weight,
        {},
        {"none", "balanced"},
-       "balanced: C of a class inversely to its size"},
-      {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)"},
+       "balanced: C of a class inversely to its size",
+       OptionInfo::Suits::classes},
+      {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)",
+       OptionInfo::Suits::classes},
   };
   return table;
 }

@@ -32,6 +32,7 @@ struct OptionField {
   NumberRule rule;                   // numbers only
   std::vector<std::string> choices;  // text only
   std::string doc;
+  OptionInfo::Suits suits = OptionInfo::Suits::all;
 };
 
 // The parts that do not depend on the struct. Each throws InvalidArgument with option, value and rule.
@@ -78,7 +79,8 @@ std::vector<OptionInfo> describe_options(const OptionTable<Options>& table) {
     const bool free_text = field.member.index() == 3 && field.choices.empty();
     infos.push_back({field.name, free_text ? OptionInfo::Kind::text : kKinds[field.member.index()],
                      defaults.at(field.name), field.member.index() < 2 ? rule_text(field.rule) : "", field.doc,
-                     field.choices});
+                     field.choices, field.rule.low, field.rule.high, field.rule.low_open, field.rule.infinite,
+                     field.suits});
   }
   return infos;
 }

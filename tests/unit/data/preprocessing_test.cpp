@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ PreprocessingOptions options(Impute impute = Impute::refuse, bool standardise = 
   result.impute = impute;
   result.standardise = standardise;
   result.onehot = onehot;
+  result.indicate = false;
+  result.decide = false;
   return result;
 }
 
@@ -273,6 +276,194 @@ TEST(Preprocessing, FromPartsChecksAndRestores) {
   auto columns = fitted.columns();
   columns[0].scale = nan_value;
   EXPECT_THROW(static_cast<void>(Preprocessing::from_parts({}, columns, {}, {})), InvalidArgument);
+}
+
+std::vector<std::string> repeated(const std::vector<std::string>& some, std::size_t times) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < times * some.size(); ++i) all.push_back(some[i % some.size()]);
+  return all;
+}
+
+const ColumnDecision& about(const std::vector<ColumnDecision>& decisions, const std::string& name) {
+  const auto found = std::ranges::find_if(decisions, [&](const auto& d) { return d.feature.name == name; });
+  if (found == decisions.end()) throw std::runtime_error("no decision about " + name);
+  return *found;
+}
+
+TEST(Preprocessing, DecidesAboutEveryColumn) {
+  Vector numbers;
+  Vector counter;
+  std::vector<std::string> names;
+  std::vector<std::string> days;
+  for (int i = 0; i < 60; ++i) {
+    numbers.push_back((i * i) % 7);  // few distinct integers stay a number
+    counter.push_back(100 + i);
+    names.push_back("N" + std::to_string(i * 37));
+    days.push_back("2024-0" + std::to_string(1 + i % 9) + "-" + std::to_string(10 + i % 20));
+  }
+  Dataset train =
+      make({"a", "counter", "flat", "gone"}, {numbers, counter, Vector(60, 4.0), Vector(60, nan_value)});
+  train.texts = {
+      {{"colour", ""}, repeated({"red", "blue", "green"}, 20)}, {{"who", ""}, names}, {{"day", ""}, days}};
+  std::vector<ColumnDecision> decisions;
+  const Preprocessing fitted = Preprocessing::fit(train, {}, &decisions);
+  ASSERT_EQ(decisions.size(), 7U);
+  EXPECT_EQ(about(decisions, "a").kind, ColumnKind::number);
+  EXPECT_EQ(about(decisions, "counter").kind, ColumnKind::identifier);
+  EXPECT_FALSE(about(decisions, "counter").used);
+  EXPECT_THAT(about(decisions, "counter").reason, HasSubstr("counts the rows"));
+  EXPECT_EQ(about(decisions, "flat").kind, ColumnKind::constant);
+  EXPECT_EQ(about(decisions, "gone").kind, ColumnKind::empty);
+  EXPECT_EQ(about(decisions, "colour").kind, ColumnKind::category);
+  EXPECT_EQ(about(decisions, "who").kind, ColumnKind::name);
+  EXPECT_EQ(about(decisions, "day").kind, ColumnKind::date);
+  std::vector<std::string> left;
+  for (const auto& column : fitted.columns()) left.push_back(column.feature.name);
+  EXPECT_THAT(left, ElementsAre("a", "flat", "colour=blue", "colour=green", "colour=red"));
+  // Kept on request.
+  PreprocessingOptions keep;
+  keep.keep = {"counter", "day"};
+  const Preprocessing kept = Preprocessing::fit(train, keep, &decisions);
+  EXPECT_EQ(about(decisions, "counter").kind, ColumnKind::number);
+  EXPECT_TRUE(about(decisions, "day").used);
+  // New data need only what is used.
+  const Dataset out = fitted.apply([&] {
+    Dataset some = make({"a", "flat"}, {{1, 2}, {4, 4}});
+    some.texts = {{{"colour", ""}, {"red", "pink"}}};
+    return some;
+  }());
+  EXPECT_EQ(out.features.cols(), 5);
+  const double third = 1.0 / 3.0;
+  EXPECT_NEAR(out.features(0, 4), 1.0 - third, 1e-15);  // red, centred, not divided
+  EXPECT_NEAR(out.features(1, 4), -third, 1e-15);       // pink: all zero before centring
+}
+
+TEST(Preprocessing, FewRowsAreNoReasonToDropText) {
+  std::vector<ColumnDecision> decisions;
+  const Preprocessing fitted = Preprocessing::fit(colours({"red", "blue", "green"}), {}, &decisions);
+  EXPECT_EQ(about(decisions, "colour").kind, ColumnKind::category);
+  EXPECT_EQ(fitted.columns().size(), 4U);
+}
+
+TEST(Preprocessing, MissingValuesAreFilledAndMarkedOnce) {
+  // a and b are missing together: one mark serves both. c is missing elsewhere.
+  const Dataset train =
+      make({"a", "b", "c"}, {{1, nan_value, 3, 8}, {2, nan_value, 5, 6}, {nan_value, 1, 2, 3}});
+  PreprocessingOptions raw;
+  raw.standardise = false;
+  std::vector<ColumnDecision> decisions;
+  const Preprocessing fitted = Preprocessing::fit(train, raw, &decisions);
+  ASSERT_EQ(fitted.columns().size(), 5U);
+  const Dataset out = fitted.apply(train);
+  EXPECT_THAT(out.features.column(0), ElementsAre(1, 3, 3, 8));
+  EXPECT_EQ(fitted.columns()[1].feature.name, "a is missing");
+  EXPECT_THAT(out.features.column(1), ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(out.features.column(4), ElementsAre(1, 0, 0, 0));
+  EXPECT_EQ(about(decisions, "b").missing, 1);
+  // A gap where training had none is filled, and said.
+  const auto notes = fitted.surprises(make({"a", "b", "c"}, {{1}, {nan_value}, {3}}));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("'b' (1)"));
+}
+
+TEST(Preprocessing, MissingCategoriesAreACategoryOfTheirOwn) {
+  const Dataset train = colours({"red", "?", "blue", ".", "red"});
+  PreprocessingOptions raw;
+  raw.standardise = false;
+  const Dataset out = Preprocessing::fit(train, raw).apply(train);
+  ASSERT_EQ(out.features.cols(), 4);
+  EXPECT_THAT(out.features.column(1), ElementsAre(0, 0, 1, 0, 0));
+  EXPECT_THAT(out.features.column(2), ElementsAre(1, 0, 0, 0, 1));
+  EXPECT_THAT(out.features.column(3), ElementsAre(0, 1, 0, 1, 0));
+}
+
+TEST(Preprocessing, UnseenCategoriesAreNamed) {
+  const Preprocessing fitted = Preprocessing::fit(colours({"red", "blue"}), {});
+  const auto notes = fitted.surprises(colours({"green", "red"}));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("'colour'"));
+  EXPECT_THAT(notes[0], HasSubstr("green"));
+}
+
+TEST(Preprocessing, ManyCategoriesKeepTheFrequentOnes) {
+  std::vector<std::string> values;
+  for (int i = 0; i < 200; ++i) values.push_back("c" + std::to_string(i % 100 < 60 ? i % 100 : i));
+  const Preprocessing fitted = Preprocessing::fit(colours(values), {});
+  // Sixty categories occur twice, the others once: fifty of the sixty are coded.
+  EXPECT_EQ(fitted.columns().size(), 51U);
+}
+
+TEST(Preprocessing, NumbersWrittenAsText) {
+  Dataset train = make({"a"}, {{1, 2, 3, 4}});
+  train.texts = {{{"b", ""}, {"1,5", "2", "-0,25", "3"}}};
+  PreprocessingOptions raw;
+  raw.standardise = false;
+  const Preprocessing fitted = Preprocessing::fit(train, raw);
+  EXPECT_THAT(fitted.apply(train).features.column(1), ElementsAre(1.5, 2, -0.25, 3));
+}
+
+TEST(Preprocessing, NothingLeftIsRefusedWithTheReasons) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 40; ++i) names.push_back("N" + std::to_string(i * 37));
+  Dataset train = make({}, {});
+  train.samples = 40;
+  train.texts = {{{"who", ""}, names}};
+  expect_error<InvalidArgument>([&] { static_cast<void>(Preprocessing::fit(train, {})); },
+                                {"no column is left", "'who'", "--keep"});
+}
+
+// Normal scores from the definition: the normal quantile of the mean rank over n + 1, the quantile by bisection of
+// the error function.
+double naive_score(const Vector& values, double value) {
+  double below = 0.0;
+  double equal = 0.0;
+  for (const double v : values) {
+    below += v < value ? 1.0 : 0.0;
+    equal += v == value ? 1.0 : 0.0;
+  }
+  const double share = (below + 0.5 * (equal + 1.0)) / (static_cast<double>(values.size()) + 1.0);
+  double low = -10.0;
+  double high = 10.0;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = 0.5 * (low + high);
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < share ? low : high) = middle;
+  }
+  return low;
+}
+
+TEST(Preprocessing, RanksAreNormalScores) {
+  const Vector values = {3, 100, 7, 7, -2, 5000, 0.5};
+  const Dataset train = make({"a"}, {values});
+  Preprocessing fitted = Preprocessing::fit(train, {});
+  const auto places = fitted.add_transformed(train, Transform::ranks, {0});
+  ASSERT_THAT(places, ElementsAre(1));
+  const Dataset out = fitted.apply(train);
+  for (Index i = 0; i < 7; ++i)  // bisection ends at the resolution of erfc, a few eps
+    EXPECT_NEAR(out.features(i, 1), naive_score(values, values[static_cast<std::size_t>(i)]), 1e-14);
+  const Dataset fresh = fitted.apply(make({"a"}, {{-1e9, 1e9, 5.0}}));
+  EXPECT_EQ(fresh.features(0, 1), out.features(4, 1));
+  EXPECT_EQ(fresh.features(1, 1), out.features(5, 1));
+  EXPECT_NEAR(fresh.features(2, 1), 0.5 * (out.features(0, 1) + out.features(2, 1)), 1e-15);
+}
+
+TEST(Preprocessing, TfIdfAndRaw) {
+  const Dataset train = make({"a", "b"}, {{0, 2, 0, 1}, {1, 1, 1, 3}});
+  Preprocessing fitted = Preprocessing::fit(train, {});
+  EXPECT_THAT(fitted.add_transformed(train, Transform::tfidf, {0, 1}), ElementsAre(2, 3));
+  EXPECT_THAT(fitted.add_transformed(train, Transform::raw, {1}), ElementsAre(4));
+  const Dataset out = fitted.apply(train);
+  EXPECT_DOUBLE_EQ(out.features(1, 2), 2.0 * (std::log(5.0 / 3.0) + 1.0));
+  EXPECT_DOUBLE_EQ(out.features(3, 3), 3.0);  // in every sample: ln(5/5) + 1
+  EXPECT_THAT(out.features.column(4), ElementsAre(1, 1, 1, 3));
+}
+
+TEST(Preprocessing, CodesTellCategoriesApart) {
+  const Dataset train = colours({"red", "blue", "", "red"});
+  Preprocessing fitted = Preprocessing::fit(train, {});
+  // Both one-hot columns come from the same text column and share its codes.
+  EXPECT_THAT(fitted.add_transformed(train, Transform::codes, {1, 2}), ElementsAre(4, 4));
+  EXPECT_THAT(fitted.apply(colours({"green", "blue", "?", "red"})).features.column(4),
+              ElementsAre(-1, 1, 0, 2));
 }
 
 }  // namespace

@@ -517,6 +517,32 @@ Model version_one() {
 TEST(ModelFile, VersionOneStillLoads) {
   const std::string path = std::string(KLOOM_SOURCE_DIR) + "/tests/data/models/version-1.kloom";
   EXPECT_TRUE(same(version_one(), load_model(path)));
+  EXPECT_EQ(load_model(path).recipe->decisions.size(), 1U);  // follows from the constants of 'radius'
+}
+
+TEST(ModelFile, ColumnsSeenInOtherWaysComeBack) {
+  const TemporaryFolder folder;
+  Model model = version_one();
+  Preprocessing::Column ranks{{"radius", "cells"}, "", false, 14.1, 2.5, 13.0};
+  ranks.transform = Transform::ranks;
+  ranks.knots = {1.0, -0.5, 2.0, 0.5};
+  Preprocessing::Column codes{{"colour", ""}};
+  codes.transform = Transform::codes;
+  codes.categories = {"blue", "red"};
+  Preprocessing::Column gap{{"radius is missing", "cells"}};
+  gap.indicator = true;
+  std::vector<Preprocessing::Column> columns = model.recipe->preprocessing.columns();
+  columns.insert(columns.end(), {ranks, codes, gap});
+  model.recipe->preprocessing = Preprocessing::from_parts(model.recipe->preprocessing.options(), columns,
+                                                          {{"sequence", ""}}, {{"cells", {0}}});
+  for (const auto& column : {ranks, codes, gap}) model.recipe->basis.feature_info.push_back(column.feature);
+  model.recipe->basis.features = Matrix(3, 5, 0.5);
+  model.recipe->decisions = {{{"colour", ""}, ColumnKind::category, true, 1, "one-hot, 1 value", "why"},
+                             plain_decision(columns[0])};
+  save_model(model, folder.file("m.kloom"));
+  const Model loaded = load_model(folder.file("m.kloom"));
+  EXPECT_EQ(loaded.recipe->preprocessing.columns(), columns);
+  EXPECT_EQ(loaded.recipe->decisions, model.recipe->decisions);
 }
 
 TEST(ModelFile, FuzzCorpusIsReadOrRefused) {

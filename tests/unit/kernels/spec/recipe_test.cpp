@@ -91,13 +91,15 @@ TEST(RecipeTest, KeepsTheTextColumnsOfStringKernels) {
   EXPECT_EQ(k(0, 1), 1.0);
   EXPECT_EQ(k(0, 2), 0.0);
   EXPECT_EQ(k(0, 3), 6.0);
+  RecipeOptions strict;
+  strict.preprocessing.decide = false;
   try {
-    (void)Recipe::fit(train, parse_kernel_spec("linear"), {}, {});
+    (void)Recipe::fit(train, parse_kernel_spec("linear"), strict, {});
     FAIL() << "a text column that nobody uses was accepted";
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(), HasSubstr("sequence"));
   }
-  RecipeOptions onehot;
+  RecipeOptions onehot = strict;
   onehot.preprocessing.onehot = true;
   EXPECT_EQ(Recipe::fit(train, parse_kernel_spec("linear"), onehot, {}).basis.features.cols(), 7);
 }

@@ -263,12 +263,13 @@ TEST(ResolveKernels, RefusesTooManyKernels) {
 }
 
 TEST(DefaultKernelSpec, SuitsWhatTheDataHave) {
-  EXPECT_EQ(to_string(default_kernel_spec(table())),
-            "rbf(auto, count=5); poly(degree=1,2); rbf(auto, count=3) on each");
-  EXPECT_EQ(to_string(default_kernel_spec(with_views())), "rbf(auto, count=5); poly(degree=1,2)");
-  Dataset wide = table();
-  wide.features = Matrix(30, 200);
-  EXPECT_EQ(to_string(default_kernel_spec(wide)), "rbf(auto, count=5); poly(degree=1,2)");
+  // Thirty samples are too few for kernels on single columns, sixty are enough.
+  EXPECT_EQ(
+      to_string(default_kernel_spec(table())),
+      "rbf(auto=0.125,0.25,0.5,1,2) on all; rbf(auto=0.5,1, scale=ranks) on all; laplacian(auto=0.5,1) on all; "
+      "poly(degree=2,3) on all; linear on all; laplacian(auto=1, scale=ranks) on all");
+  EXPECT_THAT(to_string(default_kernel_spec(table(60))), HasSubstr("; rbf(auto=0.25,1) on each"));
+  EXPECT_THAT(to_string(default_kernel_spec(with_views())), HasSubstr("linear on view rna, view met"));
   Dataset given;
   given.samples = 4;
   given.kernels = {{"a", Matrix(4, 4)}};
@@ -279,7 +280,9 @@ TEST(DefaultKernelSpec, SuitsWhatTheDataHave) {
   given.distances.clear();
   EXPECT_THROW((void)default_kernel_spec(given), InvalidArgument);
   given.texts = {{{"s", ""}, {"a", "b", "c", "d"}}};
-  EXPECT_EQ(to_string(default_kernel_spec(given)), "spectrum(k=3,4) on each");
+  EXPECT_THAT(to_string(default_kernel_spec(given)), HasSubstr("overlap on all"));
+  given.texts[0].values = {"acgtacgtacgtacgt", "acgtacgtacgtaaaa", "ttttacgtacgtacgt", "acgtacgggcgtacgt"};
+  EXPECT_EQ(to_string(default_kernel_spec(given)), "spectrum(k=3,4,5) on s");
 }
 
 }  // namespace

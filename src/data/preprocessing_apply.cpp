@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Applying: raw samples become the features that training fitted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "data/column_finder.h"
+#include "data/column_fit.h"
+#include "data/column_kind.h"
+#include "data/names.h"
+#include "data/number.h"
+#include "kloom/dataset.h"
+#include "kloom/error.h"
+
+namespace kloom {
+namespace {
+
+using data::ColumnFinder;
+using Column = Preprocessing::Column;
+
+constexpr std::string_view kMissing = " is missing";
+
+void require_columns(const Dataset& data, const ColumnFinder& finder, const std::vector<Feature>& wanted) {
+  std::vector<std::string> missing;
+  std::set<std::string> seen;
+  for (const Feature& feature : wanted) {
+    if (finder.numeric(feature) < 0 && finder.text(feature) == nullptr) {
+      std::string name = feature.view.empty() ? feature.name : feature.view + ": " + feature.name;
+      if (seen.insert(name).second) {
+        missing.push_back(std::move(name));
+      }
+    }
+  }
+  if (!missing.empty()) {
+    std::vector<std::string> names;
+    for (const Feature& feature : data.feature_info) {
+      names.push_back(feature.name);
+    }
+    throw InvalidArgument(fmt::format(
+        "{}: {} of the model {} not in this data: {}. Names must agree exactly.{}", data::source_of(data),
+        missing.size() == 1 ? "one column" : "some columns", missing.size() == 1 ? "is" : "are",
+        data::list_some(missing), data::did_you_mean(missing[0], names)));
+  }
+}
+
+// A text column where training had numbers: its numbers, and nothing where it holds anything else.
+Vector numbers_of(const Dataset& data, const TextColumn& text, const Feature& feature, Impute impute) {
+  Vector values = data::numbers_in(text.values);
+  if (impute != Impute::refuse) return values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i]) || data::is_missing(text.values[i])) continue;
+    throw InvalidArgument(fmt::format(
+        "{} {}: {} holds the text '{}', but the model was trained on numbers there.", data::source_of(data),
+        data::place_of(data, static_cast<Index>(i)), data::column_name(feature), text.values[i]));
+  }
+  return values;
+}
+
+Vector marks(const Dataset& data, const ColumnFinder& finder, const Feature& source) {
+  Vector values;
+  const Index j = finder.numeric(source);
+  if (j >= 0) {
+    for (const double v : data.features.column(j)) values.push_back(std::isnan(v) ? 1.0 : 0.0);
+  } else if (const TextColumn* text = finder.text(source)) {
+    for (const std::string& v : text->values) values.push_back(data::is_missing(v) ? 1.0 : 0.0);
+  } else {
+    values.assign(static_cast<std::size_t>(data.samples), 0.0);
+  }
+  return values;
+}
+
+// Raw values of one model column in new data.
+Vector raw_values(const Dataset& data, const ColumnFinder& finder, const Column& column, Impute impute) {
+  const Feature source = column.source();
+  if (column.indicator) return marks(data, finder, source);
+  if (column.transform == Transform::codes) return data::codes_of(finder.texts(source), column.categories);
+  if (column.onehot) return data::indicator(finder.texts(source), column.category);
+  const Index j = finder.numeric(source);
+  if (j >= 0) {
+    const auto values = data.features.column(j);
+    return {values.begin(), values.end()};
+  }
+  if (const TextColumn* text = finder.text(source)) return numbers_of(data, *text, source, impute);
+  return Vector(static_cast<std::size_t>(data.samples),
+                0.0);  // absent_is_zero; require_columns refused the rest
+}
+
+// What kernels see of a value that is not missing.
+double seen(const Column& column, double value, bool standardise) {
+  switch (column.transform) {
+    case Transform::raw:
+    case Transform::codes:
+      return value;
+    case Transform::ranks:
+      return data::rank_score(column.knots, value);
+    case Transform::tfidf:
+      return value * column.centre;
+    case Transform::standardised:
+      break;
+  }
+  if (!standardise) return value;
+  return column.scale == 0.0 ? 0.0 : (value - column.centre) / column.scale;
+}
+
+struct Known {
+  std::set<std::string> categories;
+  bool all = false;  // every category of training is among them
+};
+
+// Categories of each coded text column.
+std::map<std::pair<std::string, std::string>, Known> known_categories(const std::vector<Column>& columns) {
+  std::map<std::pair<std::string, std::string>, Known> known;
+  for (const Column& column : columns) {
+    if (!column.from_text()) continue;
+    const Feature source = column.source();
+    Known& own = known[{source.name, source.view}];
+    if (column.onehot) own.categories.insert(column.category);
+    own.categories.insert(column.categories.begin(), column.categories.end());
+    own.all = own.all || !column.categories.empty();
+  }
+  return known;
+}
+
+// Categories that training never saw become all zero; that is said once per column.
+void note_new_categories(const ColumnFinder& finder, const std::vector<Column>& columns,
+                         std::vector<std::string>& notes) {
+  for (const auto& [key, known] : known_categories(columns)) {
+    std::set<std::string> fresh;
+    for (const std::string& value : finder.texts({key.first, key.second})) {
+      if (!data::is_missing(value) && !known.categories.contains(value)) {
+        fresh.insert(value);
+      }
+    }
+    if (fresh.empty()) continue;
+    const bool thinned = !known.all && std::ssize(known.categories) >= data::kMostCategories;
+    notes.push_back(fmt::format("Column '{}': training never {}saw {}; coded as all zero.", key.first,
+                                thinned ? "or hardly " : "", data::list_some({fresh.begin(), fresh.end()})));
+  }
+}
+
+}  // namespace
+
+Feature Preprocessing::Column::source() const {
+  std::size_t length = feature.name.size();
+  if (indicator) {
+    length -= kMissing.size();
+  } else if (onehot) {
+    length -= category.size() + 1;
+  }
+  return {feature.name.substr(0, length), feature.view};
+}
+
+Dataset Preprocessing::apply(const Dataset& data) const {
+  const ColumnFinder finder(data);
+  std::vector<Feature> wanted = text_columns_;
+  for (const Column& column : columns_) {
+    if (column.from_text() || !data.absent_is_zero) wanted.push_back(column.source());
+  }
+  require_columns(data, finder, wanted);
+  Dataset out;
+  out.source = data.source;
+  out.samples = data.samples;
+  out.ids = data.ids;
+  out.lines = data.lines;
+  out.kernels = data.kernels;
+  out.distances = data.distances;
+  out.target_name = data.target_name;
+  out.labels = data.labels;
+  out.weights = data.weights;
+  out.notes = data.notes;
+  out.views = views_;
+  out.features = Matrix(data.samples, static_cast<Index>(columns_.size()));
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const Column& column = columns_[j];
+    out.feature_info.push_back(column.feature);
+    const Vector raw = raw_values(data, finder, column, options_.impute);
+    data::refuse_infinite(data, column.source(), raw);
+    if (options_.impute == Impute::refuse) {
+      data::refuse_missing(data, column.source(), raw);
+    }
+    std::ranges::transform(raw, out.features.column(static_cast<Index>(j)).begin(), [&](double v) {
+      return seen(column, std::isnan(v) ? column.fill : v, options_.standardise);
+    });
+  }
+  for (const Feature& feature : text_columns_) {
+    out.texts.push_back({feature, finder.texts(feature)});
+  }
+  note_new_categories(finder, columns_, out.notes);
+  return out;
+}
+
+std::vector<std::string> Preprocessing::surprises(const Dataset& data) const {
+  const ColumnFinder finder(data);
+  std::vector<std::string> notes;
+  note_new_categories(finder, columns_, notes);
+  std::vector<std::string> filled;
+  std::set<std::pair<std::string, std::string>> looked_at;
+  for (const Column& column : columns_) {
+    const Feature source = column.source();
+    if (column.from_text() || column.indicator || !looked_at.emplace(source.name, source.view).second) continue;
+    const Vector values = raw_values(data, finder, column, Impute::median);
+    const auto missing = std::ranges::count_if(values, [](double v) { return std::isnan(v); });
+    if (missing > 0) filled.push_back(fmt::format("'{}' ({})", source.name, missing));
+  }
+  if (!filled.empty())
+    notes.push_back(fmt::format("Missing values were filled by the training {}: {}.",
+                                options_.impute == Impute::mean ? "mean" : "median", data::list_some(filled)));
+  return notes;
+}
+
+}  // namespace kloom
