@@ -20,7 +20,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test test-python-newest stubs test-report check-includes bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test test-python-newest stubs test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -41,7 +41,7 @@ demo: packages-build  ## compares every method on a bundled data set, prints a t
 	@$(BUILD) release --target kloom_cli
 	@tools/demo
 
-test: build  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
+test: format-check build  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
 	@echo "== all tests"
 	@$(CTEST) release
 	@echo "== building with sanitizers into build-asan-ubsan/"
@@ -63,6 +63,10 @@ test-report: build packages-report  ## the HTML report in a browser; pages and s
 check-includes:  ## do includes point down only?
 	@tools/check-includes
 	@tools/check-includes --self-test
+
+check-tree:  ## is the tree laid out as HACKING.md says?
+	@tools/check-tree
+	@tools/check-tree --self-test
 
 bench: packages-build packages-bench  ## the benchmarks, with the machine's floor beside the times
 	@$(PRESET) release --log-level=WARNING

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 
@@ -75,7 +74,6 @@ void save_final_model(const CompareOptions& options, Comparison& comparison, Ses
 }
 
 int run(CompareOptions& options, const Arguments& arguments) {
-  const auto start = std::chrono::steady_clock::now();
   Session session(options.validation.common);
   static_cast<void>(parse_duration(options.time, "--time"));
   const bool own_journal = options.validation.resume.empty();
@@ -94,9 +92,8 @@ int run(CompareOptions& options, const Arguments& arguments) {
         fmt::format("interrupted after {} results; they are in {}, and the same command goes on from there",
                     comparison.validation.outcomes.size(), options.validation.resume));
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string json = to_json(comparison, input.data, input.targets,
-                                   run_facts("compare", arguments, options.validation, seconds));
+                                   run_facts("compare", arguments, options.validation, session.seconds()));
   save_final_model(options, comparison, session);
   write_report(options.validation.output, json);
   if (own_journal) std::filesystem::remove(options.validation.resume);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cmath>
 
 #include "commands.h"
@@ -34,8 +33,8 @@ struct CvOptions {
 
 void add_cv_options(CLI::App& app, CvOptions& options) {
   app.add_option("--grid", options.grid,
-                 "Options to choose from inside every training part: NAME=VALUES, such as C=1e-1..1e4; may be "
-                 "repeated")
+                 "Options to choose from inside every training part: NAME=VALUES, such as C=1e-1..1e4; "
+                 "may be repeated")
       ->allow_extra_args(false)
       ->group("Method")
       ->type_name("NAME=VALUES");
@@ -79,10 +78,10 @@ std::string predictions_csv(const Comparison& comparison, const Dataset& data, c
         text += csv_cell(targets.classes[static_cast<std::size_t>(targets.codes[sample])]) + "," +
                 csv_cell(targets.classes[static_cast<std::size_t>(p.codes[i])]);
       } else {
-        text += number_text(targets.values(split.test[i], 0)) + "," + number_text(p.scores(row, 0));
+        text += csv_number(targets.values(split.test[i], 0)) + "," + csv_number(p.scores(row, 0));
       }
       for (const Matrix* values : {&p.probabilities, &p.scores, &p.deviation}) {
-        for (Index c = 0; c < values->cols(); ++c) text += "," + number_text((*values)(row, c));
+        for (Index c = 0; c < values->cols(); ++c) text += "," + csv_number((*values)(row, c));
       }
       text += "\n";
     }
@@ -113,7 +112,6 @@ int finish_interrupted(const CvOptions& options, const Comparison& comparison, S
 }
 
 int run(CvOptions& options, const Arguments& arguments) {
-  const auto start = std::chrono::steady_clock::now();
   Session session(options.validation.common);
   const auto inputs = input_files(dataset_request(options.validation.dataset, true));
   for (const std::string* path :
@@ -138,9 +136,8 @@ int run(CvOptions& options, const Arguments& arguments) {
     comparison.final_fit =
         fit_on_all(input.data, input.targets, input.request, comparison.methods.front(), session.context());
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const std::string json =
-      to_json(comparison, input.data, input.targets, run_facts("cv", arguments, options.validation, seconds));
+  const std::string json = to_json(comparison, input.data, input.targets,
+                                   run_facts("cv", arguments, options.validation, session.seconds()));
   if (!options.validation.output.empty()) write_report(options.validation.output, json);
   if (!options.predictions.empty())
     write_file(options.predictions, predictions_csv(comparison, input.data, input.targets));

@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kExamples =
     "  kloom kernels build data.csv --target label --kernels \"rbf(width=2^-3..2^6) on all\" -o bank.kloom\n"
-    "  kloom kernels build --view rna=rna.csv --view methylation=methylation.csv --kernels \"rbf(auto)\" -o "
-    "bank.kloom";
+    "  kloom kernels build --view rna=rna.csv --view methylation=methylation.csv "
+    "--kernels \"rbf(auto)\" -o bank.kloom";
 
 struct BuildOptions {
   CommonOptions common;
@@ -78,7 +78,7 @@ int run_kernels(const Arguments& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   throw InvalidArgument(arguments.empty()
                             ? "'kloom kernels' needs a word more: kloom kernels build …"
-                            : fmt::format("there is no command 'kernels {}'; there is: kernels build{}", first,
+                            : fmt::format("there is no command 'kernels {}'{}; there is: kernels build", first,
                                           did_you_mean(first, {"build"})));
 }
 

@@ -87,8 +87,8 @@ int dispatch(const Arguments& arguments) {
     if (command.name == first) return command.run({arguments.begin() + 1, arguments.end()});
     names.emplace_back(command.name);
   }
-  throw kloom::InvalidArgument(fmt::format("there is no command '{}'; the commands are: {}{}", first,
-                                           list_of(names, 20), did_you_mean(first, names)));
+  throw kloom::InvalidArgument(fmt::format("there is no command '{}'{}; the commands are: {}", first,
+                                           did_you_mean(first, names), list_of(names, 20)));
 }
 
 int fail(const std::string& message, int code, const Arguments& arguments) {

@@ -105,8 +105,9 @@ const Learner& choose_method(const MethodOptions& options, Task task) {
   const Learner& learner = choose_learner(options.method, task);
   if (options.method.empty() && learner.name != options.table &&
       !option_values(options, find_learner(options.table)).empty()) {
-    throw InvalidArgument(fmt::format("the given options are of {}, which does not do {} tasks; name one with --method",
-                                      options.table, to_string(task)));
+    throw InvalidArgument(
+        fmt::format("the given options are of {}, which does not do {} tasks; name one with --method",
+                    options.table, to_string(task)));
   }
   return learner;
 }

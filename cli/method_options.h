@@ -18,8 +18,8 @@ struct MethodOptions {
   std::string table;                          // the method whose options were added
 };
 
-// "sigma_g" → "--sigma-g"; a flag that is on by default is there to be switched off: "variance" →
-// "--no-variance".
+// "sigma_g" → "--sigma-g"; a flag that is on by default is there to be switched off:
+// "variance" → "--no-variance".
 [[nodiscard]] std::string option_flag(const OptionInfo& option);
 // What it does, "(default 1; > 0)".
 [[nodiscard]] std::string option_description(const OptionInfo& option);

@@ -100,10 +100,4 @@ void write_file(const std::string& path, std::string_view text) {
   }
 }
 
-std::string stem_of(const std::string& path) {
-  fs::path name = fs::path(path).filename();
-  if (name.extension() == ".gz") name = name.stem();
-  return name.stem().string();
-}
-
 }  // namespace kloom::cli

@@ -17,7 +17,4 @@ void require_writable(const std::string& path, const std::vector<std::string>& i
 // pipes are written directly. Throws FileError.
 void write_file(const std::string& path, std::string_view text);
 
-// "data/wdbc.csv.gz" → "wdbc"; "" for no path.
-[[nodiscard]] std::string stem_of(const std::string& path);
-
 }  // namespace kloom::cli

@@ -90,7 +90,7 @@ std::string to_csv(const PredictionTable& table) {
   for (const auto& row : table.rows) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c > 0) text += ',';
-      text += row[c].is_text ? csv_cell(row[c].text) : number_text(row[c].number);
+      text += row[c].is_text ? csv_cell(row[c].text) : csv_number(row[c].number);
     }
     text += "\n";
   }

@@ -55,6 +55,10 @@ Session::Session(const CommonOptions& options) : console_(options.quiet, options
   watch_for_interrupt(!options.quiet);
 }
 
+double Session::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
 Context Session::context() {
   return make_context(Signal::abort);
 }

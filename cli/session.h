@@ -3,6 +3,7 @@
 // What every command has in common: --json, --quiet, --seed, --threads, --memory, and the Context made of them.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "console.h"
@@ -30,6 +31,8 @@ class Session {
   explicit Session(const CommonOptions& options);
 
   [[nodiscard]] Console& console() { return console_; }
+  // Since the session began.
+  [[nodiscard]] double seconds() const;
   // For work that leaves nothing usable when it is cut short: Ctrl-C throws Interrupted.
   [[nodiscard]] Context context();
   // For training: Ctrl-C stops at the next iteration with what is there.
@@ -40,6 +43,7 @@ class Session {
 
   Console console_;
   Context base_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace kloom::cli

@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -182,10 +181,6 @@ class Stream {
                                 : StreamReader::Format::automatic;
   }
 
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
   void begin() {
     if (options_.resume) {
       learner_.emplace(load_model(options_.output), session_.context());
@@ -272,7 +267,7 @@ class Stream {
   }
 
   [[nodiscard]] double rate() const {
-    return static_cast<double>(learner_->samples() - first_samples_) / std::max(seconds(), 1e-9);
+    return static_cast<double>(learner_->samples() - first_samples_) / std::max(session_.seconds(), 1e-9);
   }
 
   void checkpoint() {
@@ -295,16 +290,16 @@ class Stream {
                                          {"approx", options_.stream.approx},
                                          {"approximation_error", learner_->approximation_error().mean},
                                          {"classes", learner_->classes()},
-                                         {"seconds", seconds()},
+                                         {"seconds", session_.seconds()},
                                          {"samples_per_second", rate()},
                                          {"output", options_.output},
                                          {"interrupted", stopped}};
     session_.console().json_result(dump(json));
     const std::string text = fmt::format(
-        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; {:.1f} s, {:.0f} "
-        "samples/s\n",
-        learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(), seconds(),
-        rate());
+        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; {:.1f} "
+        "s, {:.0f} samples/s\n",
+        learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(),
+        session_.seconds(), rate());
     if (options_.predictions) {
       session_.console().note(text.substr(0, text.size() - 1));
     } else {
@@ -318,7 +313,6 @@ class Stream {
   StreamReader reader_;
   Lines lines_;
   std::optional<StreamLearner> learner_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Index saved_ = 0;
   Index reported_ = 0;
   Index right_before_ = 0;

@@ -12,93 +12,6 @@
 #include "kloom/error.h"
 
 namespace kloom::cli {
-namespace {
-
-std::string wrap_paragraph(std::string_view text, std::size_t width, std::size_t indent, std::size_t& column) {
-  std::string result;
-  bool first = true;
-  while (!text.empty()) {
-    const std::size_t start = text.find_first_not_of(' ');
-    if (start == std::string_view::npos) break;
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    const std::string_view word = text.substr(start, end - start);
-    text.remove_prefix(end);
-    const std::size_t length = width_of(word);
-    if (!first && column + 1 + length > width) {
-      result.append(1, '\n').append(indent, ' ');
-      column = indent;
-      first = true;
-    }
-    if (!first) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += length;
-    first = false;
-  }
-  return result;
-}
-
-// Insertions, deletions, replacements and swaps of neighbours that turn a into b.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1, 0));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
-}  // namespace
-
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string padded(std::string_view text, std::size_t width) {
-  const std::size_t used = width_of(text);
-  return std::string(text) + std::string(used < width ? width - used : 0, ' ');
-}
-
-std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;  // the first line starts where the caller has come to
-  while (true) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    result += wrap_paragraph(text.substr(0, end), width, indent, column);
-    if (end == text.size()) return result;
-    result.append(1, '\n').append(indent, ' ');
-    column = indent;
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  // A third of the letters may be wrong, at least two.
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < least && distance < candidate.size()) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string best = nearest(word, candidates);
-  return best.empty() ? "" : fmt::format("; did you mean '{}'?", best);
-}
 
 std::string format_seconds(double seconds) {
   if (!(seconds >= 0.0) || seconds > 1e9) return "?";
@@ -174,8 +87,8 @@ std::size_t parse_bytes(std::string_view text, std::string_view option) {
   return static_cast<std::size_t>(value * known->bytes);
 }
 
-std::string number_text(double value) {
-  return std::isnan(value) ? "" : fmt::format("{}", value);
+std::string csv_number(double value) {
+  return std::isnan(value) ? "" : number_text(value);
 }
 
 std::string csv_cell(std::string_view text) {

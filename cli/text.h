@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Words on a terminal: wrapping, columns, likely misspellings, numbers.
+// Words on the command line and in files that commands write, beyond those of kloom/words.h.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kloom/words.h"
+
 namespace kloom::cli {
-
-// Characters of UTF-8 text, which is what it takes on a terminal.
-[[nodiscard]] std::size_t width_of(std::string_view text);
-[[nodiscard]] std::string padded(std::string_view text, std::size_t width);
-
-// Breaks paragraphs between words so that no line exceeds `width`; every line but the first starts with
-// `indent` spaces. Words longer than a line stay whole. Line breaks in the text are kept.
-[[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
-
-// The candidate that `word` is most likely meant to be, or "" if none is near.
-[[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
-// "; did you mean 'x'?" or "".
-[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 // "2.5 s", "3:20", "1:02:03".
 [[nodiscard]] std::string format_seconds(double seconds);
@@ -36,11 +24,9 @@ namespace kloom::cli {
 // "4GB", "500 MB", "1.5GiB", "2000000": bytes. Throws InvalidArgument naming `option`.
 [[nodiscard]] std::size_t parse_bytes(std::string_view text, std::string_view option);
 
-// The shortest digits that read back as the same number; empty for NaN.
-[[nodiscard]] std::string number_text(double value);
-
-// One cell of a CSV file, quoted where it must be.
+// One cell of a CSV file: text, quoted where it must be, or a number, empty for NaN.
 [[nodiscard]] std::string csv_cell(std::string_view text);
+[[nodiscard]] std::string csv_number(double value);
 
 // The bytes with everything that is not UTF-8 replaced, so that JSON can hold them.
 [[nodiscard]] std::string valid_utf8(std::string_view text);

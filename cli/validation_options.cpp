@@ -22,8 +22,8 @@ std::vector<std::string> take_column(Dataset& data, const std::string& name, con
     std::vector<std::string> names;
     for (const Feature& feature : data.feature_info) names.push_back(feature.name);
     for (const TextColumn& column : data.texts) names.push_back(column.feature.name);
-    throw InvalidArgument(fmt::format("{}: there is no column '{}' for {}; the columns are: {}{}", data.source,
-                                      name, option, list_of(names, 12), did_you_mean(name, names)));
+    throw InvalidArgument(fmt::format("{}: there is no column '{}' for {}{}; the columns are: {}", data.source,
+                                      name, option, did_you_mean(name, names), list_of(names, 12)));
   }
   const auto index = static_cast<Index>(place - data.texts.begin());
   std::vector<std::string> values = std::move(place->values);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "kloom/bank.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
@@ -82,13 +82,13 @@ bool can(const kloom::Learner& learner, Task task) {
 double seconds_of_fit(const kloom::Learner& learner, const Problem& problem) {
   std::vector<double> times;
   while (times.size() < 3 && (times.empty() || times.back() < 10.0)) {
-    const auto start = std::chrono::steady_clock::now();
+    const kloom::Stopwatch clock;
     kloom::OptionValues options;
     for (const auto& option : learner.options) {
       if (option.name == "probability") options["probability"] = "false";
     }
     (void)learner.fit(*problem.bank, problem.targets, options, {});
-    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    times.push_back(clock.seconds());
   }
   std::ranges::sort(times);
   return times[times.size() / 2];

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +29,7 @@
 
 #include "algebra/blas.h"
 #include "algebra/threads.h"
+#include "base/stopwatch.h"
 #include "bemkl_plain.h"
 #include "kernels/banks/concat_bank.h"
 #include "kloom/dataset.h"
@@ -52,9 +52,9 @@ constexpr int kTurns = 20;
 constexpr int kIterationsInTurn = 10;
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const kloom::Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 double median(std::vector<double> values) {
@@ -77,10 +77,10 @@ kloom::Dataset training_part(const std::filesystem::path& file, const kloom::Con
 kloom::methods::BemklStart start_of(const kloom::Matrix& signs, Index kernels) {
   const Index n = signs.rows();
   kloom::methods::BemklStart start{kloom::Matrix(n, 1, 1.0),
-                                    kloom::Matrix(n * kernels, 1),
-                                    kloom::Matrix(n, 1),
-                                    {0.0},
-                                    kloom::Vector(static_cast<std::size_t>(kernels), 1.0)};
+                                   kloom::Matrix(n * kernels, 1),
+                                   kloom::Matrix(n, 1),
+                                   {0.0},
+                                   kloom::Vector(static_cast<std::size_t>(kernels), 1.0)};
   for (Index i = 0; i < n; ++i) start.f(i, 0) = 1.8 * signs(i, 0);
   for (Index k = 0; k < n * kernels; ++k) start.intermediate(k, 0) = 1.8 * signs(k % n, 0);
   return start;
@@ -270,8 +270,7 @@ void print(const nlohmann::json& r) {
     const auto& c = r[prior];
     fmt::print(
         "{:<23} {}: bound {:.2f} after {} accelerated passes, {:.2f} s; plain updates: {:.2f} after {}, {:.1f} "
-        "s: "
-        "{:.0f} times\n",
+        "s: {:.0f} times\n",
         "", prior, c["bound"].get<double>(), c["passes"].get<Index>(), c["seconds"].get<double>(),
         c["plain_bound"].get<double>(), c["plain_iterations"].get<Index>(), c["plain_seconds"].get<double>(),
         c["ratio"].get<double>());
@@ -282,8 +281,8 @@ void print(const nlohmann::json& r) {
 Settings settings_of(const std::vector<std::string>& arguments) {
   if (arguments.empty())
     throw kloom::InvalidArgument(
-        "usage: bench_bemkl DATA_FOLDER [--data NAME]... [--json FILE] [--threads N] [--most N] "
-        "[--no-converged]");
+        "usage: bench_bemkl DATA_FOLDER [--data NAME]... [--json FILE] [--threads N] "
+        "[--most N] [--no-converged]");
   Settings settings;
   settings.folder = arguments[0];
   for (std::size_t k = 1; k < arguments.size(); ++k) {

@@ -2,10 +2,11 @@
 #include "bemkl_plain.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <utility>
+
+#include "base/stopwatch.h"
 
 extern "C" {
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
@@ -67,10 +68,10 @@ double seconds_of_lapack_inverse(Index n) {
   }
   const int size = static_cast<int>(n);
   int info = 0;
-  const auto start = std::chrono::steady_clock::now();
+  const kloom::Stopwatch clock;
   dpotrf_("L", &size, a.data(), &size, &info);
   dpotri_("L", &size, a.data(), &size, &info);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 PlainBemkl::PlainBemkl(std::vector<Matrix> kernels, Vector signs)

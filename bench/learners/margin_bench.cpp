@@ -4,13 +4,12 @@
 // full ℓ1 fit in units of such SVM solves. Copying the kernel into LIBSVM's nodes is counted for neither.
 //
 //   bench_margin [samples] [kernels]
-//   bench_margin --serve FOLDER SAMPLES      for margin_sklearn.py: solves for every C read, prints seconds and
-//   objective
+//   bench_margin --serve FOLDER SAMPLES   for margin_sklearn.py: solves for every C read, prints seconds and
+//                                         objective
 #include <fmt/format.h>
 #include <libsvm/svm.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "algebra/blas.h"
+#include "base/stopwatch.h"
 #include "kloom/bank.h"
 #include "kloom/machine.h"
 #include "methods/margin/mkl.h"
@@ -32,9 +32,9 @@ using kloom::Matrix;
 using kloom::Vector;
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const kloom::Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 double median(std::vector<double> values) {

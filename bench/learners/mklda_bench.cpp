@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MKL-DA: does the number of kernels cost anything? Training time per evaluation of a combined kernel with 300
-// widths against 3, whole training time beside it; then a stream of samples with a budget: throughput and
-// memory.
+// MKL-DA: does the number of kernels cost anything? Training time per evaluation of a combined kernel
+// with 300 widths against 3, whole training time beside it; then a stream of samples with a budget:
+// throughput and memory.
 //
 //   bench_mklda [samples] [streamed samples]
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
 #include "kloom/recipe.h"
@@ -86,15 +86,14 @@ void stream(Index samples) {
   double memory = 0.0;
   for (Index done = 0; done < samples; done += kPiece) {
     const Dataset piece = make_data(kPiece, static_cast<unsigned>(done + 2));
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch clock;
     learner.learn(piece);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds += clock.seconds();
     if (done / kPiece == samples / kPiece / 2) memory = resident_megabytes();
   }
   fmt::print(
       "stream: {} samples, budget 500, 300 kernels: {:.0f} samples/s, accuracy {:.3f}, memory {:.0f} MB half "
-      "way, "
-      "{:.0f} MB at the end\n",
+      "way, {:.0f} MB at the end\n",
       learner.samples(), static_cast<double>(learner.samples()) / seconds,
       static_cast<double>(learner.right()) / static_cast<double>(learner.samples()), memory,
       resident_megabytes());
@@ -116,8 +115,7 @@ int main(int argc, char** argv) {
     const double b = many.seconds / many.evaluations;
     fmt::print(
         "3 kernels: {:.2f} s, {:.2f} ns an evaluation, {:.0f} support vectors; 300 kernels: {:.2f} s, {:.2f} "
-        "ns, "
-        "{:.0f}; ratio {:.2f}\n",
+        "ns, {:.0f}; ratio {:.2f}\n",
         few.seconds, 1e9 * a, few.support, many.seconds, 1e9 * b, many.support, b / a);
     ratios.push_back(b / a);
   }

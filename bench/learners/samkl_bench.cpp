@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "kloom/learner.h"
-#include "kloom/parts.h"
 #include "kloom/machine.h"
+#include "kloom/parts.h"
 #include "kloom/recipe.h"
 #include "support/per_sample.h"
 
@@ -109,8 +109,8 @@ void training(const std::string& folder) {
              *std::ranges::max_element(whole), *std::ranges::max_element(each));
 }
 
-// Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as many
-// support vectors.
+// Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as
+// many support vectors.
 void prediction() {
   const test::SensorProblem problem = test::sensor_problem(400, 4000, 12, 0.15, 5.0, 0.7, 1);
   const auto train = make_dense_bank(problem.train, problem.names, true);
@@ -162,8 +162,8 @@ void accuracy() {
     }
   }
   fmt::print(
-      "eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean of {} "
-      "draws\n",
+      "eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean "
+      "of {} draws\n",
       kRepeats);
   for (const auto& [name, values] : all) {
     double mean = 0.0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often on
-// the file it was given and answers with the seconds of each fit, from raw samples to model: by the clock and
-// of the processor.
+// The C++ half of overhead.py: reads a number of repeats from standard input, line by line, fits that often
+// on the file it was given and answers with the seconds of each fit, from raw samples to model: by the clock
+// and of the processor.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
 
+#include "base/stopwatch.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
 #include "kloom/recipe.h"
@@ -39,11 +39,10 @@ struct Seconds {
 
 Seconds seconds_of_fit(const Dataset& data, const Targets& targets, const Request& request,
                        const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const kloom::Stopwatch clock;
   const std::clock_t start_cpu = std::clock();
   const Model model = fit(data, targets, request, context);
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-          static_cast<double>(std::clock() - start_cpu) / CLOCKS_PER_SEC};
+  return {clock.seconds(), static_cast<double>(std::clock() - start_cpu) / CLOCKS_PER_SEC};
 }
 
 }  // namespace

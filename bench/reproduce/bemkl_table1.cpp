@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -24,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "kloom/evaluate.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
@@ -89,7 +89,7 @@ Outcome run_split(const Dataset& all, Index split, bool sparse, const Settings& 
   const Dataset test = select_samples(all, {order.begin() + train_count, order.end()});
   Context context;
   context.threads = 1;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   const Recipe recipe = Recipe::fit(train, parse_kernel_spec(kSpec), {}, context);
   const auto bank = store_bank(recipe.training_bank(), {}, context);
   OptionValues options = {{"iterations", "200"}, {"tolerance", "0"},    {"acceleration", "none"},
@@ -100,7 +100,7 @@ Outcome run_split(const Dataset& all, Index split, bool sparse, const Settings& 
   FitResult fit = find_learner("bemkl").fit(*bank, targets, options, context);
   fit.model.recipe = recipe;
   Outcome outcome;
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.seconds = clock.seconds();
   const Predictions p = predict(fit.model, test, {}, context);
   outcome.accuracy = 100.0 * evaluate(p, targets_for(fit.model, test.labels)).values.front().second;
   for (double w : fit.model.weights.values.values()) outcome.kernels += std::abs(w) > 1e-3 ? 1.0 : 0.0;
@@ -113,9 +113,8 @@ void print_row(const char* name, const char* kind, const std::vector<Outcome>& o
   const Summary kernels = summary_of(outcomes, &Outcome::kernels);
   const Summary seconds = summary_of(outcomes, &Outcome::seconds);
   fmt::print(
-      "{:<11} {:<10} {:6.2f} ± {:4.2f}  ({:5.2f} ± {:4.2f}, {:+5.2f})   {:6.1f} ± {:4.1f}  ({:6.2f}, {:+6.1f}) "
-      "  "
-      "{:6.2f} s ({:5.2f} s)\n",
+      "{:<11} {:<10} {:6.2f} ± {:4.2f}  ({:5.2f} ± {:4.2f}, {:+5.2f})   {:6.1f} ± {:4.1f}  ({:6.2f}, "
+      "{:+6.1f})   {:6.2f} s ({:5.2f} s)\n",
       name, kind, accuracy.mean, accuracy.deviation, paper.accuracy, paper.accuracy_deviation,
       (accuracy.mean - paper.accuracy) / paper.accuracy_deviation, kernels.mean, kernels.deviation,
       paper.kernels, (kernels.mean - paper.kernels) / paper.kernels_deviation, seconds.mean, paper.seconds);
@@ -124,12 +123,12 @@ void print_row(const char* name, const char* kind, const std::vector<Outcome>& o
 
 void table1(const Settings& settings) {
   fmt::print(
-      "BEMKL Table 1, {} splits. Ours ± deviation (published ± deviation, difference in published "
-      "deviations)\n",
+      "BEMKL Table 1, {} splits. Ours ± deviation (published ± deviation, difference in "
+      "published deviations)\n",
       settings.splits);
   fmt::print("{:<11} {:<10} {:<42} {:<36} {}\n", "data", "weights", "accuracy %", "selected kernels",
              "seconds per fit");
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   for (const Case& c : kCases) {
     if (!settings.only.empty() && std::ranges::find(settings.only, c.name) == settings.only.end()) continue;
     DatasetRequest request;
@@ -143,8 +142,7 @@ void table1(const Settings& settings) {
       print_row(c.name, sparse ? "sparse" : "non-sparse", outcomes, sparse ? c.sparse : c.dense);
     }
   }
-  fmt::print("all of it in {:.0f} s\n",
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  fmt::print("all of it in {:.0f} s\n", clock.seconds());
 }
 
 // Alignment scores are sums over the aligned parts and have long tails; their roots do not. Five-fold
@@ -198,18 +196,18 @@ void table2(const Settings& settings) {
       Context context;
       context.threads = 1;
       context.seed = static_cast<std::uint64_t>(k) + 1;
-      const auto start = std::chrono::steady_clock::now();
+      const Stopwatch clock;
       FitResult fit = find_learner("bemkl").fit(*bank, targets, options, context);
       Outcome& outcome = outcomes[static_cast<std::size_t>(k)];
-      outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      outcome.seconds = clock.seconds();
       fit.model.recipe = recipe;
       const Evaluation e = evaluate(predict(fit.model, test, {}, context), targets_for(fit.model, test.labels));
       outcome.accuracy = 100.0 * e.values.front().second;
     }
     const Summary accuracy = summary_of(outcomes, &Outcome::accuracy);
     fmt::print(
-        "{:<16} accuracy {:.2f} ± {:.2f} (published {}; standard error of {} test samples {:.1f})   {:.1f} s a "
-        "fit\n",
+        "{:<16} accuracy {:.2f} ± {:.2f} (published {}; standard error of {} test samples {:.1f})   {:.1f} "
+        "s a fit\n",
         way == "shared" ? "multiclass" : way, accuracy.mean, accuracy.deviation, published, test.samples, error,
         summary_of(outcomes, &Outcome::seconds).mean);
     std::fflush(stdout);

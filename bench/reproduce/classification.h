@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "kloom/dataset.h"
 #include "kloom/learner.h"
 #include "kloom/recipe.h"
@@ -88,15 +88,5 @@ inline Mean mean_of(const std::vector<double>& values) {
   result.error = values.size() > 1 ? std::sqrt(result.error / (n - 1.0) / n) : 0.0;
   return result;
 }
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace kloom::reproduce

@@ -60,8 +60,8 @@ const std::vector<Algorithm>& all_algorithms() {
   return all;
 }
 
-// Vertices of a regular simplex with edges of length √2: unit vectors in M dimensions, which lie in M − 1 of
-// them.
+// Vertices of a regular simplex with edges of length √2: unit vectors in M dimensions, which
+// lie in M − 1 of them.
 Matrix squared_distances(const Size& size, unsigned seed, std::vector<int>& labels) {
   std::mt19937_64 engine(seed);
   std::normal_distribution<double> normal(0.0, 0.3);
@@ -207,8 +207,8 @@ void study(const Algorithm& algorithm, const Axis& axis, std::size_t place, unsi
     sizes.push_back(static_cast<double>(value));
     seconds.push_back(times[times.size() / 2]);
     fmt::print(
-        "  {:<12} {:>8} {:>6}: {:9.4f} s, {:3} updates, {:8} moves, gap {:.1e}, objective {:.6g}, peak {:.0f} "
-        "MB\n",
+        "  {:<12} {:>8} {:>6}: {:9.4f} s, {:3} updates, {:8} moves, gap {:.1e}, objective {:.6g}, "
+        "peak {:.0f} MB\n",
         algorithm.name, axis.name, value, seconds.back(), last.solution.iterations, last.solution.moves,
         last.solution.gap(), last.solution.primal, peak_megabytes());
     std::fflush(stdout);

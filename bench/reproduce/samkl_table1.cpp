@@ -11,9 +11,9 @@
 // the corruption). Methods: samkl chooses C, m0 in 0..3 and the number of updates; literal is Algorithm 1 with
 // m0 = 3; simplemkl; lmkl with softmax gates.
 //
-// --corrupt: that share of all sample × view blocks, in training and test, is replaced by Gaussian noise of the
-// same mean and deviation feature by feature; the last lines are paired tests of samkl against the others over
-// pairs and seeds.
+// --corrupt: that share of all sample × view blocks, in training and test, is replaced by Gaussian noise of
+// the same mean and deviation feature by feature; the last lines are paired tests of samkl against the others
+// over pairs and seeds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -241,8 +241,8 @@ int main(int argc, char** argv) {
         arguments.kernels == "gaussian" ? "rbf(auto, count=1) on views" : "poly(degree=2) on views";
   if (arguments.folder.empty()) {
     fmt::print(stderr,
-               "usage: samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods a,b] "
-               "[--corrupt SHARE]\n");
+               "usage: samkl-table1 FOLDER [--kernels polynomial|gaussian] [--seeds N] [--methods "
+               "a,b] [--corrupt SHARE]\n");
     return 2;
   }
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// "Which method should I use?": all that fit the task and the size, on the same splits, within a budget of
-// time.
+// "Which method should I use?": all that fit the task and the size, on the same splits,
+// within a budget of time.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@
 namespace kloom {
 
 struct ComparisonRequest {
-  // Kernels, metric, inner folds and journal as for cross_validate; candidates, splits and seconds are set by
-  // the plan.
+  // Kernels, metric, inner folds and journal as for cross_validate; candidates, splits and seconds
+  // are set by the plan.
   ValidationRequest validation;
   std::vector<std::string> methods;  // empty: all
   SplitRequest splits;

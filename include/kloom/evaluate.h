@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Predictions held against the truth.
+// Predictions compared with the true labels. The metrics:
 //
 //   classification   accuracy, balanced accuracy (mean recall of the classes that occur), F1 macro (mean over
-//   the
-//                    classes that occur) and micro; precision, recall and specificity (of the positive class;
-//                    means over classes where there are several), MCC; confusion counts by scores: AUC (ties
-//                    count half; several classes: mean of each against the rest, where all occur) and for two
-//                    classes EER by probabilities: log loss (those below 1e-15 count as 1e-15), Brier score,
-//                    ECE (ten intervals of the largest probability)
+//                    the classes that occur) and micro; precision, recall and specificity (of the positive
+//                    class; means over classes where there are several), MCC; confusion counts
+//     by scores        AUC (ties count half; several classes: mean of each against the rest, where all occur)
+//                      and, for two classes, EER
+//     by probabilities log loss (those below 1e-15 count as 1e-15), Brier score, ECE (ten intervals of the
+//                      largest probability)
 //   labels           share of labels that are right, of samples with all labels right, log loss per label
 //   regression       RMSE, MAE, R² (mean over outputs; only where the values vary); where the model gives
-//   standard
-//                    deviations, NLL of the normal density and interval coverage (of the 95 % interval)
+//                    standard deviations, NLL of the normal density and coverage of the 95 % interval
 //
 // Unlabelled samples and missing values are left out; every other sample counts once.
 #pragma once
@@ -35,8 +34,8 @@ namespace kloom {
 
 // Labels as written in a file, in the model's own coding: the same names, or the same numbers written
 // differently ("1" and "1.0"). Empty labels and names that the model does not know become unlabelled; the
-// latter are listed once each in `unknown`, where given. Throws InvalidArgument for a regression label that is
-// no number.
+// latter are listed once each in `unknown`, where given. Throws InvalidArgument for a regression label
+// that is no number.
 [[nodiscard]] Targets targets_for(const Model& model, const std::vector<std::string>& labels,
                                   std::vector<std::string>* unknown = nullptr);
 

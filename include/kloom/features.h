@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Finite features whose inner products come near kernels: what a stream learns with when it may not keep
-// samples.
+// Finite features whose inner products approximate kernels: what a stream learns with when it
+// may not keep samples.
 //
 //   rff        φ_p(x) = √(2s/R) cos(√(2γ_p) W x + b), rows of W normal, b uniform on [0, 2π): unbiased, for
-//   Gaussian
-//              kernels s·exp(−γ‖x − z‖²) [RahimiRecht2007]. All widths share W and b.
+//              Gaussian kernels s·exp(−γ‖x − z‖²) [RahimiRecht2007]. All widths share W and b.
 //   nystroem   φ_p(x) = K_p(L, L)^(−1/2) K_p(L, x) with R of the first samples as landmarks L: exact between
-//   landmarks
-//              [WilliamsSeeger2001].
+//              landmarks [WilliamsSeeger2001].
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The machine underneath, and the cure for two of its traps.
+// The machine that kloom runs on, and remedies for two performance traps.
 //
 // Old OpenBLAS does not know newer processors and falls back to kernels of 2005 (five times slower); and
 // OpenMP threads that spin while they wait are twenty times slower on a busy machine. Both are decided by

@@ -16,7 +16,7 @@ namespace kloom {
 using Index = std::ptrdiff_t;
 using Vector = std::vector<double>;
 
-// Containers of the standard library count without a sign: v[at(i)] is element i of a vector.
+// Index is signed, indices of standard containers are not: v[at(i)] is element i of a vector.
 [[nodiscard]] constexpr std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }

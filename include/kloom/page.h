@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What came out of a comparison, a cross-validation or a training, as text, as JSON, and as one page for
-// people.
+// The results of a comparison, a cross-validation or a training as text, as JSON, and as one HTML page.
 //
-// The page is made from the JSON and from nothing else, and carries it inside, so every number on it can be
-// traced.
+// The page is made from the JSON and from nothing else, and contains it, so every number on it can be traced.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +15,7 @@
 
 namespace kloom {
 
-// What the numbers do not say.
+// About the run itself.
 struct RunFacts {
   std::string kind = "compare";  // "compare", "cv" or "train"
   std::string command;           // to type again

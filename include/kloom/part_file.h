@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a part goes into a model file and comes back: words and counts in sections of the file's document, numbers
-// in named arrays. A reader must ask for everything that the file holds; what nobody asked for makes the file one
-// that this kloom does not understand, and it is refused.
+// How a part goes into a model file and comes back: words and counts in sections of the file's document,
+// numbers in named arrays. A reader must ask for everything that the file holds; what nobody asked for makes
+// the file one that this kloom does not understand, and it is refused.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ class PartWriter {
   virtual void flag(std::string_view key, bool value) = 0;
   virtual void count(std::string_view key, Index value) = 0;
   virtual void text(std::string_view key, const std::string& value) = 0;
-  // A section inside this one, and one more item of a list of sections: an item is written before the next one is
-  // asked for.
+  // A section inside this one, and one more item of a list of sections: an item is written before the
+  // next one is asked for.
   virtual PartWriter& section(std::string_view key) = 0;
   virtual PartWriter& item(std::string_view key) = 0;
 
@@ -58,7 +58,7 @@ class PartReader {
   [[nodiscard]] virtual Matrix triangle(const std::string& name, Index size) = 0;
   [[nodiscard]] virtual std::string bytes(const std::string& name) = 0;
 
-  // "'path' is damaged: " and this.
+  // Throws FileError: "'path' is damaged: " and `what`.
   [[noreturn]] virtual void damaged(const std::string& what) const = 0;
 
  protected:

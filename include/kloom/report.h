@@ -76,8 +76,8 @@ struct Report {
   Index iterations = 0;
   double objective = 0.0;  // bound, primal objective, …
   std::string objective_name;
-  double gap =
-      std::numeric_limits<double>::quiet_NaN();  // relative, as the method itself knows it; NaN: it does not
+  // Relative duality gap as the method itself computed it; NaN where it has none.
+  double gap = std::numeric_limits<double>::quiet_NaN();
   std::vector<TracePoint> trace;
   std::map<std::string, std::string> options;           // effective, by name
   std::vector<std::pair<std::string, double>> seconds;  // by stage

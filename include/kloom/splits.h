@@ -27,8 +27,9 @@ struct SplitRequest {
   Index repeats = 1;                // folds, holdout: so many times, shuffled anew
   double test_share = 0.3;          // holdout
   std::vector<std::string> groups;  // per sample, or empty: samples of one group are never on both sides
-  std::vector<std::string> given;   // given: the part that a sample belongs to. Every part is tested once, with
-                                    // all others to learn from; "train" and "" are never tested
+  // given: the part that each sample belongs to. Every part is tested once, with all others to learn from;
+  // the parts "train" and "" are never tested.
+  std::vector<std::string> given;
 };
 
 // Classes are spread evenly over folds and holdouts, as far as groups allow. Samples without a label are never

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Learning from a stream: samples come one after another, each is predicted first and learned then, and none
-// but the support vectors is kept.
+// Learning from a stream: samples come one after another, each is predicted first and then learned, and only
+// the support vectors are kept.
 //
 //   mkl-dao   MKL-DA online (Algorithm 2 of Nguyen et al. 2016): penalties are drawn anew every `dt_update`
-//   samples.
-//             Re-based (default): the counts of all support vectors then go with the new kernel weights.
-//             literal: every support vector keeps the kernel weights of the time when it came.
+//             samples.
+//             Re-based (default): all support vectors then use the new kernel weights.
+//             literal: every support vector keeps the kernel weights that held when it was added.
 //   ufo-mkl   UFO-MKL online: one pass of its mirror descent.
 //
 // The two forms of mkl-dao are different learners; docs/methods/mkl-da.md says why.
@@ -30,8 +30,7 @@ struct StreamOptions {
   std::string method = "mkl-dao";  // or "ufo-mkl"
   bool literal = false;            // mkl-dao
   Index dt_update = 200;           // mkl-dao: samples between two draws of the penalties
-  Index budget = 0;  // at most so many support vectors, and what they say of the samples since the oldest;
-                     // 0: no limit
+  Index budget = 0;                // at most so many support vectors, the oldest are dropped; 0: no limit
   double kappa = 1.0, theta = 1.0, mu = 1.0, sigma = 1.0;  // mkl-dao: priors
   double lambda = 0.0, alpha = 0.0;                        // ufo-mkl; lambda 0: 1/(10 t) after t samples
   std::string approx = "none";            // "rff", "nystroem": finite features, no support vectors (features.h)
@@ -50,9 +49,9 @@ class StreamLearner {
   StreamLearner(StreamLearner&&) noexcept;
   StreamLearner& operator=(StreamLearner&&) noexcept;
 
-  // Predicts and learns the samples in their order. A sample with an empty label is predicted only; a label
-  // that was never seen becomes a class. Returns the predicted class of each sample, "" before there was any
-  // class.
+  // Predicts and learns the samples in their order. A sample with an empty label is predicted only; a
+  // label that was never seen becomes a class. Returns the predicted class of each sample, "" before
+  // there was any class.
   std::vector<std::string> learn(const Dataset& samples);
 
   [[nodiscard]] Index samples() const;  // learned so far
@@ -77,7 +76,7 @@ class StreamReader {
   enum class Format { automatic, csv, svmlight };
   StreamReader(Format format, std::string target);
 
-  // The line is the header of a table, where it is the first one.
+  // Is this line, the first of the input, the header of a table?
   [[nodiscard]] bool is_header(std::string_view first_line) const;
   // Throws InvalidArgument with line and value. The header is taken from the first piece.
   [[nodiscard]] Dataset read(std::string_view whole_lines, const Context& context);

@@ -33,7 +33,8 @@ struct Targets {
   [[nodiscard]] Vector signs() const;
 };
 
-// Scores that a model of these targets has: one for two classes or one number, else one per class, label or number.
+// Scores that a model of these targets has: one for two classes or one number, else one per
+// class, label or number.
 [[nodiscard]] Index outputs_of(const Targets& targets);
 
 struct TargetsRequest {

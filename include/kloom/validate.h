@@ -3,8 +3,8 @@
 // Cross-validation: how well do methods do on samples that they did not learn from?
 //
 // Everything that is fitted is fitted on the training part of a split alone: imputation, standardisation,
-// automatic widths, normalisation constants, the choice of options from a grid, and the model. The test part is
-// only predicted.
+// automatic widths, normalisation constants, the choice of options from a grid, and the model. The test part
+// is only predicted.
 #pragma once
 
 #include <cstddef>

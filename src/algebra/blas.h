@@ -31,8 +31,8 @@ void rank_one_lower(double alpha, std::span<const double> x, MatrixView a);
 // Copies the lower triangle onto the upper one.
 void symmetrise_from_lower(MatrixView a);
 
-// Cholesky A = L Lᵀ in place (lower triangle). Returns 0, or the order of the first minor that is not
-// positive definite.
+// Cholesky A = L Lᵀ in place (lower triangle). Returns 0, or the order of the first minor that is
+// not positive definite.
 [[nodiscard]] Index cholesky(MatrixView a);
 // x ← (L Lᵀ)⁻¹ x for every column of x, L from `cholesky`.
 void cholesky_solve(ConstMatrixView l, MatrixView x);
@@ -48,8 +48,8 @@ void lower_solve(ConstMatrixView l, MatrixView x);
 void solve_from_inverse_factor(ConstMatrixView l_inverse, MatrixView x);
 // L⁻ᵀ L⁻¹ = (L Lᵀ)⁻¹ in place of L⁻¹, full symmetric matrix.
 void inverse_from_factor(MatrixView l_inverse);
-// A symmetric positive definite matrix ← its inverse, and the log det of that. False if it is not one, or not
-// finite.
+// A symmetric positive definite matrix ← its inverse, and the log det of that. False if it is not
+// one, or not finite.
 [[nodiscard]] bool invert_positive(MatrixView a, double& log_det);
 // log det(L Lᵀ).
 [[nodiscard]] double cholesky_log_det(ConstMatrixView l);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -14,14 +13,15 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/memory.h"
+#include "base/stopwatch.h"
 #include "base/threads.h"
 
 extern "C" {
 char* openblas_get_config();
 char* openblas_get_corename();
 int openblas_get_num_threads();
-// Internal to OpenBLAS, hence weak: a build without run-time dispatch lacks them, and then there is nothing
-// to cure with.
+// Internal to OpenBLAS, hence weak: a build without run-time dispatch lacks them, and then there is
+// nothing to cure with.
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
 }
@@ -37,8 +37,8 @@ enum class Width { older, avx2, avx512 };
 Width widest_instructions() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  // What OpenBLAS's SkylakeX and Haswell kernels are compiled for; the operating system's consent is part
-  // of the answer.
+  // What OpenBLAS's SkylakeX and Haswell kernels are compiled for; the operating system's consent is
+  // part of the answer.
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     return Width::avx512;
@@ -96,9 +96,9 @@ std::string processor_name() {
 }
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock.seconds();
 }
 
 double measure_dgemm(int threads) {

@@ -91,8 +91,8 @@ KLOOM_CLONES void add_column(const ColumnOfSandwich& column, double* second, dou
   size[0] += sum_size;
 }
 
-// What the numbers below the diagonal of column j give to rows j and i > j of the sums Σ_j T_ij U_ij, Σ_j
-// U_ij².
+// What the entries below the diagonal of column j contribute to rows j and i > j of the sums Σ_j T_ij
+// U_ij and Σ_j U_ij².
 KLOOM_CLONES void add_column(const double* t, const float* u, Index size, double* third, double* fourth) {
   const double corner = u[0];
   double own_third = t[0] * corner;

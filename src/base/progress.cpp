@@ -8,7 +8,7 @@
 namespace kloom {
 
 ProgressMeter::ProgressMeter(const Context& context, std::string stage)
-    : context_(context), stage_(std::move(stage)), start_(std::chrono::steady_clock::now()) {}
+    : context_(context), stage_(std::move(stage)) {}
 
 bool ProgressMeter::step(Index done, Index planned, double objective) {
   if (!context_.progress) return false;
@@ -24,7 +24,7 @@ bool ProgressMeter::step(Index done, Index planned, double objective) {
 }
 
 double ProgressMeter::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return clock_.seconds();
 }
 
 void log(const Context& context, LogLevel level, const std::string& message) {

@@ -3,9 +3,9 @@
 // Reports the steps of one stage through Context::progress and carries the answer back.
 #pragma once
 
-#include <chrono>
 #include <string>
 
+#include "base/stopwatch.h"
 #include "kloom/context.h"
 #include "kloom/matrix.h"
 
@@ -23,7 +23,7 @@ class ProgressMeter {
  private:
   const Context& context_;
   std::string stage_;
-  std::chrono::steady_clock::time_point start_;
+  Stopwatch clock_;
 };
 
 void log(const Context& context, LogLevel level, const std::string& message);

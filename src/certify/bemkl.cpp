@@ -378,9 +378,8 @@ double output_terms(const Fit& fit, Index c) {
   const double epsilon = fit.group.epsilon[at(c)];
   const double shape = fit.posterior().alpha_epsilon + 0.5 * total;
   const double log_epsilon = gaussian ? boost::math::digamma(shape) + std::log(epsilon / shape) : 0.0;
-  double sum = gaussian
-                   ? gamma_terms(fit.posterior().alpha_epsilon, fit.posterior().beta_epsilon, shape, epsilon)
-                   : 0.0;
+  double sum =
+      gaussian ? gamma_terms(fit.posterior().alpha_epsilon, fit.posterior().beta_epsilon, shape, epsilon) : 0.0;
   for (Index i = 0; i < r.g.rows(); ++i) {
     const double weight = fit.weight[at(i)];
     if (weight == 0.0) continue;
@@ -455,8 +454,7 @@ Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const 
        "largest change that one more update would make to a sample weight, relative"}};
   certificate.verdict = fmt::format(
       "The lower bound is {:.6g}; one more update would move the sample weights by {:.2g} of their size. A "
-      "variational "
-      "bound has several maxima: this is not a proof of optimality.",
+      "variational bound has several maxima: this is not a proof of optimality.",
       bound, residual);
   return certificate;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every solution of a blend minimises, for its own sum of kernels K = Σ_p w_p K_p divided by the mean diagonal s,
+// Every solution of a blend minimises, for its own sum of kernels K = Σ_p w_p K_p divided by
+// the mean diagonal s,
 //
 //   Σ_i u_i loss(f_i, y_i) + ½ λ cᵀ (K/s) c,   f = (K/s) c + b,
 //
-// the log loss of classes (λ as it stands) or half the squared error of numbers and codes, over coefficients c on the
-// landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, r_i = u_i ∂loss/∂f_i, and so
-// does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0. The coefficients in the model are
-// c/s times factor, share and the scale of the target.
+// the log loss of classes (λ as it stands) or half the squared error of numbers and codes, over coefficients c
+// on the landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, r_i =
+// u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0.
+// The coefficients in the model are c/s times factor, share and the scale of the target.
 #include "certify/blend.h"
 
 #include <fmt/format.h>
@@ -121,12 +122,13 @@ Certificate certify_blend(const KernelBank& bank, const Targets& targets, const 
   }
   certificate.items = {
       {"solutions", static_cast<double>(part.terms.size()), "kernel machines in the blend"},
-      {"stationarity", worst, "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)"},
+      {"stationarity", worst,
+       "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)"},
       {"error of the bias", bias_error, "the model's bias against the sum of the solutions' (0 is right)"},
   };
   certificate.verdict = fmt::format(
-      "Every solution of the blend is the minimum of its own convex problem, to {:.1e} of the gradient. That these kernels, "
-      "strengths and shares were the best choice rests on held-out losses and cannot be proved.",
+      "Every solution of the blend is the minimum of its own convex problem, to {:.1e} of the gradient. That "
+      "these kernels, strengths and shares were the best choice rests on held-out losses and cannot be proved.",
       worst);
   return certificate;
 }

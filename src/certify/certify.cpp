@@ -28,8 +28,8 @@ void require_training_samples(const Model& model, const Dataset& raw) {
                     raw.samples, basis.samples));
   }
   const Dataset data = model.recipe->preprocessing.apply(raw);
-  // Standardised features are of size 1; the same file gives the same bits, another spelling of its numbers
-  // not.
+  // Compared after standardisation, so features are of size 1. The same file gives the same bits; the same
+  // numbers written differently may differ in their last ones.
   constexpr double kSame = 1e-9;
   for (Index j = 0; j < basis.features.cols(); ++j) {
     for (Index i = 0; i < basis.samples; ++i) {
@@ -49,8 +49,7 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
   if (!bank.symmetric() || bank.rows() != n || targets.samples() != n) {
     throw InvalidArgument(
         fmt::format("the model was trained on {} samples; its certificate needs the same samples again, but {} "
-                    "kernel rows and {} labels "
-                    "were given",
+                    "kernel rows and {} labels were given",
                     n, bank.rows(), targets.samples()));
   }
   if (bank.kernels() != static_cast<Index>(model.kernel_names.size())) {

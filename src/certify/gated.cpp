@@ -45,7 +45,8 @@ Matrix gate_inputs(const Gates& gates, const KernelBank& bank) {
   return inputs;
 }
 
-// Softmax or sigmoid of a linear function of the inputs, scaled so that equal gates make the mean of the kernels.
+// Softmax or sigmoid of a linear function of the inputs, scaled so that equal gates make the
+// mean of the kernels.
 Matrix gate_values(Gates::Kind kind, const Matrix& parameters, const Matrix& inputs) {
   const Index kernels = parameters.rows();
   const auto count = static_cast<double>(kernels);
@@ -60,9 +61,8 @@ Matrix gate_values(Gates::Kind kind, const Matrix& parameters, const Matrix& inp
     double sum = 0.0;
     for (Index p = 0; p < kernels; ++p) sum += std::exp(gates(i, p) - largest);
     for (Index p = 0; p < kernels; ++p) {
-      gates(i, p) = kind == Gates::Kind::sigmoid
-                        ? 2.0 / std::sqrt(count) / (1.0 + std::exp(-gates(i, p)))
-                        : std::sqrt(count) * std::exp(gates(i, p) - largest) / sum;
+      gates(i, p) = kind == Gates::Kind::sigmoid ? 2.0 / std::sqrt(count) / (1.0 + std::exp(-gates(i, p)))
+                                                 : std::sqrt(count) * std::exp(gates(i, p) - largest) / sum;
     }
   }
   return gates;
@@ -144,8 +144,7 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
     const double bias = model.bias[at(c)];
     sample.needed = std::min(tau, y * (f + bias)) - y * bias - 1e-6 * std::max(1.0, tau);
     const auto now = static_cast<Index>(std::ranges::count(sample.switches, 1.0));
-    found.improvable +=
-        fewest(sample, gates.start, static_cast<Index>(gates.changes)) < now ? 1.0 : 0.0;
+    found.improvable += fewest(sample, gates.start, static_cast<Index>(gates.changes)) < now ? 1.0 : 0.0;
     found.least_margin = std::min(found.least_margin, tau);
     found.too_far += changed > gates.changes ? 1.0 : 0.0;
     if (total > 0.0) found.margin_error = std::max(found.margin_error, std::abs(kept / total - tau));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For every output, from its coefficients c (y_i α_i, or α_i − α_i* in regression), kernel weights θ and bounds
-// C_i:
+// For every output, from its coefficients c (y_i α_i, or α_i − α_i* in regression), kernel
+// weights θ and bounds C_i:
 //
 //   f      = Σ_m θ_m K_m c,   b the minimum of the primal over b (piecewise linear in one number)
 //   primal = ½ (Σ_m ‖w_m‖^{2p/(p+1)})^{(p+1)/p} + Σ_i C_i loss_i(f_i + b),   ‖w_m‖ = θ_m √q_m,  q_m = cᵀ K_m c
@@ -74,9 +74,9 @@ double total_loss(const Problem& p, const Vector& f, double b) {
   return sum;
 }
 
-// The loss is convex and piecewise linear in b, so its minimum is at one of the points where some sample's loss
-// begins. Its slope is Σ C_i·(−1, 0 or 1) and never falls: bisection over the sorted points finds where it
-// changes sign.
+// The loss is convex and piecewise linear in b, so its minimum is at one of the points where some sample's
+// loss begins. Its slope is Σ C_i·(−1, 0 or 1) and never falls: bisection over the sorted points finds
+// where it changes sign.
 double best_bias(const Problem& p, const Vector& f) {
   std::vector<double> points;
   for (std::size_t i = 0; i < f.size(); ++i) {
@@ -210,7 +210,7 @@ std::vector<Certificate::Item> items_of(const MarginFinding& total) {
 }
 
 Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model,
-                          const Context& /*context*/) {
+                           const Context& /*context*/) {
   const MarginFinding total = examine_margin(bank, targets, model);
   Certificate certificate;
   certificate.proof = total.proof;

@@ -23,6 +23,6 @@ struct MarginFinding {
 [[nodiscard]] std::vector<Certificate::Item> items_of(const MarginFinding& total);
 
 [[nodiscard]] Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model,
-                                          const Context& context);
+                                         const Context& context);
 
 }  // namespace kloom::certify_detail

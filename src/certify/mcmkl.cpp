@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From [ZienOng2007]. With α the model's coefficients (N × M), β its weights, b its biases and α̂ its dual
-// point:
+// From [ZienOng2007]. With α the model's coefficients (N × M), β its weights, b its biases and
+// α̂ its dual point:
 //
 //   scores  s_iu = Σ_k β_k Σ_jv α_jv K_k(x_i, x_j) L_k(v, u) + b_u          (1), (10), (12)
 //   primal  ½ Σ_k β_k ‖w_k(α)‖² + Σ_i C_i loss(s_iy_i − max_{u≠y_i} s_iu)    (4) with v_k = β_k w_k
@@ -9,9 +9,9 @@
 //   ‖w_k(α)‖² = Σ_ij K_k(x_i, x_j) Σ_uv α_iu α_jv L_k(u, v)
 //
 // loss(m) = max(0, 1 − m), or its square; then the dual loses Σ_i α̂_iy_i²/(4C_i) (Theorem 1 with ℓ* of the
-// square) and has no upper bound. With log(1 + exp(−m)) the sum of α̂_iy_i gives way to Σ_i C_i H(α̂_iy_i/C_i),
-// H(p) = −p log p − (1 − p) log(1 − p). Any β on the simplex and any α̂ in the polytope give dual ≤ optimum ≤
-// primal.
+// square) and has no upper bound. With log(1 + exp(−m)) the sum of α̂_iy_i is replaced by
+// Σ_i C_i H(α̂_iy_i/C_i), H(p) = −p log p − (1 − p) log(1 − p). Any β on the simplex and any α̂ in the polytope give
+// dual ≤ optimum ≤ primal.
 #include "certify/mcmkl.h"
 
 #include <fmt/format.h>

@@ -9,6 +9,6 @@
 namespace kloom::certify_detail {
 
 [[nodiscard]] Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const Model& model,
-                                          const Context& context);
+                                        const Context& context);
 
 }  // namespace kloom::certify_detail

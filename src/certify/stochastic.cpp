@@ -8,7 +8,7 @@
 //   MKL-DA    R = ½ Σ γ_mf ‖w_mf‖²                                R* = ½ Σ_mf ‖θ_mf‖²/γ_mf
 //   UFO-MKL   R = λ/2 ‖(‖w_f‖)‖_p² + α Σ_f ‖w_f‖, w_f over all classes   R* = 1/(2λ) ‖(max(0, ‖θ_f‖ − α))‖_q²
 //
-// The models' coefficients are multiples of such an a once every sample's row is cut down to its bound.
+// The models' coefficients become multiples of such an a when every sample's row is reduced to its bound.
 #include "certify/stochastic.h"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ double make_feasible(const Truth& truth, Matrix& a) {
       sum += value;
       if (m != truth.code(n)) sound = sound && value <= 0.0;
     }
-    // Sums of a few rounded terms; what is left of them goes to the own class.
+    // The row should sum to 0 up to rounding; the remainder is added to the sample's own class.
     sound = sound && std::abs(sum) <= 1e-9 * std::abs(own);
     const double factor = !sound ? 0.0 : own > bound ? bound / own : 1.0;
     for (Index k = 0; k < a.cols(); ++k) a(n, k) *= factor;

@@ -9,8 +9,8 @@
 
 namespace kloom::certify_detail {
 
-// MKL-DA: each of the averaged solutions against its own convex problem. UFO-MKL: the solution against the
-// problem.
+// MKL-DA: each of the averaged solutions against its own convex problem. UFO-MKL: the solution
+// against the problem.
 [[nodiscard]] Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
                                              const Context& context);
 

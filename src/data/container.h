@@ -71,8 +71,8 @@ class ContainerPlan {
 };
 
 // Writes under a temporary name in the same folder; `finish` renames. A writer that goes away before that
-// removes its file, so the path holds the old file or the whole new one.
-// Throws FileError (disk full, no permission) or InvalidArgument (no such folder, not a regular file).
+// removes its file, so the path holds the old file or the whole new one. Throws FileError (disk full, no
+// permission) or InvalidArgument (no such folder, not a regular file).
 class ContainerWriter {
  public:
   ContainerWriter(const ContainerPlan& plan, const std::string& path);

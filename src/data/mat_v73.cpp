@@ -161,9 +161,9 @@ class ChunkAudit {
   }
 
  private:
-  // H5Dget_chunk_storage_size and H5Dread_chunk look a chunk up as reading does. (H5Dget_chunk_info_by_coord
-  // walks through the index instead, and finds chunks that reading takes for lost.)
-  // Returns its size in the file.
+  // H5Dget_chunk_storage_size and H5Dread_chunk look a chunk up as reading does.
+  // (H5Dget_chunk_info_by_coord walks through the index instead, and finds chunks that reading takes for
+  // lost.) Returns its size in the file.
   std::uint64_t check(const Extents& offset) {
     hsize_t size = 0;
     require(H5Dget_chunk_storage_size(dataset_, offset.data(), &size) >= 0 && size > 0, name_,

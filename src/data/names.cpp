@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/spelling.h"
-#include "data/number.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 
@@ -50,21 +48,8 @@ std::string list_some(const std::vector<std::string>& names, std::size_t limit) 
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
-  // Case is the commonest slip; and of one or two letters every other name is near.
-  const auto same =
-      std::ranges::find_if(names, [&](const std::string& n) { return equal_ignoring_case(n, name); });
-  const std::string best =
-      same != names.end() ? *same : (name.size() < 3 ? std::string() : nearest_name(name, names));
+  const std::string best = nearest_name(name, names);
   return best.empty() ? std::string() : fmt::format(" Did you mean '{}'?", best);
-}
-
-std::string stem_of(std::string_view path) {
-  std::string_view name = path.substr(path.find_last_of('/') + 1);
-  if (name.size() > 3 && equal_ignoring_case(name.substr(name.size() - 3), ".gz")) {
-    name.remove_suffix(3);
-  }
-  const std::size_t dot = name.find_last_of('.');
-  return std::string(dot == 0 ? name : name.substr(0, dot));
 }
 
 std::string place_of(const Dataset& data, Index row) {

@@ -10,6 +10,7 @@
 #include "kloom/context.h"
 #include "kloom/dataset.h"
 #include "kloom/matrix.h"
+#include "kloom/words.h"
 
 namespace kloom::data {
 
@@ -19,16 +20,13 @@ namespace kloom::data {
 
 // "a, b, c, … (92 in all)".
 [[nodiscard]] std::string list_some(const std::vector<std::string>& names, std::size_t limit = 8);
-// " Did you mean 'x'?" or "" if nothing is near.
+// did_you_mean of words.h as a sentence of its own: " Did you mean 'x'?", or "".
 [[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
-
-// "a/b/rna.csv.gz" -> "rna".
-[[nodiscard]] std::string stem_of(std::string_view path);
 
 // Which sample a message is about: "line 7", "sample 'P12'" or "sample 7" (counted from 1).
 [[nodiscard]] std::string place_of(const Dataset& data, Index row);
 
-// The memory that reading one file may take: the context's budget, or 8 GiB if it has none.
+// The memory that reading one file may take: the budget of the context.
 [[nodiscard]] std::size_t memory_limit(const Context& context);
 // Throws ResourceError, naming `source`, if rows × columns doubles exceed the limit.
 void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source);

@@ -209,8 +209,8 @@ double read_number(const char* at, const ElementType& type, const std::string& s
   constexpr std::uint64_t exact = std::uint64_t{1} << 53U;
   const unsigned spare = 64U - 8U * static_cast<unsigned>(type.bytes);
   const bool negative = type.kind == 'i' && (bits << spare >> 63U) != 0;
-  // Two's complement, sign-extended; the magnitude is taken unsigned, so the smallest number is no special
-  // case.
+  // Two's complement, sign-extended; the magnitude is taken unsigned, so the smallest number
+  // is no special case.
   const std::uint64_t extended = negative && spare != 0 ? bits | (~std::uint64_t{0} << (64U - spare)) : bits;
   const std::uint64_t magnitude = negative ? ~extended + 1 : extended;
   if (magnitude > exact) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "kloom/words.h"
+
 namespace kloom::data {
 
 enum class CellKind { missing, number, infinite, text };
@@ -21,9 +23,9 @@ struct CellValue {
 [[nodiscard]] bool is_missing(std::string_view cell);
 // Without blanks (space, tab) at both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
-[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
 
-// The shortest text that reads back as the same number; integers have no decimals.
+// The text of a number that is a label or a category: the shortest that reads back, integers without decimals.
+// Models keep these texts, so unlike kloom::number_text it may never change.
 [[nodiscard]] std::string number_text(double value);
 
 }  // namespace kloom::data

@@ -187,8 +187,8 @@ class ZipReader {
       total += entry.unpacked;
       if (entry.unpacked > limit || total > limit) {
         throw ResourceError(
-            fmt::format("{}: its arrays take more than {} bytes, the memory allowed for reading. Use a larger "
-                        "memory budget.",
+            fmt::format("{}: its arrays take more than {} bytes, the memory allowed for reading. Use a "
+                        "larger memory budget.",
                         source_, limit));
       }
     }

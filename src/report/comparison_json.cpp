@@ -8,6 +8,7 @@
 #include "kloom/evaluate.h"
 #include "kloom/machine.h"
 #include "kloom/page.h"
+#include "models/scores.h"
 #include "select/metrics.h"
 
 namespace kloom {
@@ -21,10 +22,6 @@ constexpr std::size_t kMostResiduals = 1500;
 
 Json number(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-bool has_codes(Task task) {
-  return task == Task::binary || task == Task::multiclass;
 }
 
 Json data_json(const Dataset& data, const Targets& targets, const std::string& kernels) {
@@ -43,7 +40,8 @@ Json data_json(const Dataset& data, const Targets& targets, const std::string& k
   Json classes = Json::array();
   for (std::size_t c = 0; c < targets.classes.size(); ++c) {
     Json one = {{"name", targets.classes[c]}};
-    if (has_codes(targets.task)) one["samples"] = std::ranges::count(targets.codes, static_cast<int>(c));
+    if (models::has_codes(targets.task))
+      one["samples"] = std::ranges::count(targets.codes, static_cast<int>(c));
     classes.push_back(one);
   }
   json["classes"] = classes;
@@ -85,7 +83,7 @@ HeldOut held_out(const Comparison& comparison, Index candidate, const Targets& t
     for (std::size_t i = 0; i < split.test.size(); ++i) {
       const auto row = static_cast<Index>(i);
       const auto sample = static_cast<std::size_t>(split.test[i]);
-      if (has_codes(targets.task)) {
+      if (models::has_codes(targets.task)) {
         all.truth.push_back(targets.codes[sample]);
         all.guess.push_back(p.codes[i]);
         all.scores.push_back(row_of(p.scores, row));

@@ -6,6 +6,7 @@
 
 #include "kloom/machine.h"
 #include "kloom/page.h"
+#include "kloom/words.h"
 
 namespace kloom {
 namespace {
@@ -21,11 +22,6 @@ std::string plus_minus(const MetricSummary* metric) {
 std::string p_text(double p) {
   if (std::isnan(p)) return "";
   return p < 0.001 ? "<0.001" : fmt::format("{:.3f}", p);
-}
-
-// Characters, not bytes.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
@@ -46,24 +42,8 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string wrapped(const std::string& text, const std::string& indent) {
-  std::string result = indent;
-  std::size_t column = indent.size();
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, end - start);
-    if (column > indent.size() && column + 1 + width_of(word) > kWidth) {
-      result += "\n" + indent;
-      column = indent.size();
-    } else if (column > indent.size()) {
-      result += " ";
-      ++column;
-    }
-    result += word;
-    column += width_of(word);
-    start = end + 1;
-  }
-  return result + "\n";
+std::string paragraph(const std::string& text, std::size_t indent) {
+  return std::string(indent, ' ') + wrap(text, kWidth, indent) + "\n";
 }
 
 std::string chosen_text(const OptionValues& chosen) {
@@ -104,9 +84,9 @@ std::string to_text(const Comparison& comparison) {
             metric_list(comparison.methods.front()) + table(rows);
   }
   if (!comparison.left_out.empty()) text += "left out\n";
-  for (const auto& [method, why] : comparison.left_out) text += wrapped(method + ": " + why, "  ");
-  for (const std::string& note : comparison.notes) text += wrapped(note, "");
-  if (!comparison.recommendation.empty()) text += "\n" + wrapped(comparison.recommendation, "");
+  for (const auto& [method, why] : comparison.left_out) text += paragraph(method + ": " + why, 2);
+  for (const std::string& note : comparison.notes) text += paragraph(note, 0);
+  if (!comparison.recommendation.empty()) text += "\n" + paragraph(comparison.recommendation, 0);
   return text;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The figures of the report, each drawn from a part of its JSON. A figure whose data are not there is an empty
-// string.
+// The figures of the report, each drawn from a part of its JSON. A figure whose data are not there
+// is an empty string.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string metric_figure(const Json& report);     // every split, mean and deviation by method
 [[nodiscard]] std::string time_figure(const Json& report);       // training time against the metric
 [[nodiscard]] std::string confusion_figure(const Json& report);  // of the first method
-[[nodiscard]] std::string roc_figure(
-    const Json& report);  // methods for two classes, classes of the first method else
+// Two classes: a curve per method; several: a curve per class, of the first method.
+[[nodiscard]] std::string roc_figure(const Json& report);
 [[nodiscard]] std::string reliability_figure(const Json& report);  // of the first method that has probabilities
 [[nodiscard]] std::string residual_figure(const Json& report);     // regression
 [[nodiscard]] std::string weights_figure(const Json& report);      // kernels by weight

@@ -200,10 +200,8 @@ std::string results(const Json& report) {
   if (report.at("methods").size() > 1) {
     text +=
         "<p class='lead'>Mean ± standard deviation over the held-out parts. p: two-sided tests against the "
-        "first method on "
-        "the same parts, the t-test corrected for overlapping training parts; not adjusted for the number of "
-        "methods. "
-        "Times are of one thread.</p>";
+        "first method on the same parts, the t-test corrected for overlapping training parts; not adjusted for "
+        "the number of methods. Times are of one thread.</p>";
   }
   return text;
 }
@@ -254,8 +252,7 @@ std::string how(const Json& report) {
   if (report.contains("splits")) {
     item(
         "Standardisation, widths, normalisation, choice of options and training saw the training part of each "
-        "split "
-        "only; the held-out part was only predicted.");
+        "split only; the held-out part was only predicted.");
   }
   for (const Json& method : report.at("methods")) {
     if (!method.at("grid").empty())
@@ -289,11 +286,10 @@ std::string embedded(const Json& report) {
 
 std::string page_of(const Json& report) {
   std::string text = fmt::format(
-      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-      "content='width=device-width, "
-      "initial-scale=1'><meta name='color-scheme' content='light dark'><link rel='icon' "
-      "href='data:,'><title>{}</title>"
-      "<style>{}</style></head>\n<body>\n",
+      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+      "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+      "<meta name='color-scheme' content='light dark'><link rel='icon' href='data:,'>"
+      "<title>{}</title><style>{}</style></head>\n<body>\n",
       escaped(title_of(report)), report::kStyle);
   text += header(report) + "<main>\n" + answer(report) + facts_list(report) + results(report) + figures(report);
   if (!report.at("methods").empty())

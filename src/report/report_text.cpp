@@ -5,43 +5,13 @@
 
 #include "kloom/machine.h"
 #include "kloom/report.h"
+#include "kloom/words.h"
 #include "report/sample_maps.h"
 
 namespace kloom {
 namespace {
 
-// Columns that `text` takes on a terminal: its UTF-8 characters, not its bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string padded(std::string_view text, std::size_t width) {
-  const std::size_t used = width_of(text);
-  return std::string(text) + std::string(used < width ? width - used : 0, ' ');
-}
-
-// Breaks between words; every line but the first is indented.
-std::string wrapped(std::string_view text, std::size_t indent) {
-  constexpr std::size_t kWidth = 100;
-  std::string result;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (column > indent && column + 1 + width_of(word) > kWidth) {
-      result.append(1, '\n').append(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += width_of(word);
-  }
-  return result;
-}
+constexpr std::size_t kWidth = 100;
 
 std::string seconds_text(const Report& report) {
   double total = 0.0;
@@ -139,7 +109,7 @@ std::string_view to_string(Status status) {
 std::string to_text(const Certificate& certificate) {
   if (certificate.verdict.empty() && certificate.items.empty()) return "certificate: none\n";
   const std::string title = certificate.proof ? "certificate (proof): " : "certificate (checks, not a proof): ";
-  std::string text = "  " + wrapped(title + certificate.verdict, 2) + "\n";
+  std::string text = "  " + wrap(title + certificate.verdict, kWidth, 2) + "\n";
   text.erase(0, 2);  // the first line is not indented
   std::size_t width = 0;
   for (const auto& item : certificate.items) width = std::max(width, width_of(item.name));
@@ -170,7 +140,7 @@ std::string to_text(const Report& report) {
     text += fmt::format(", {} {:.10g}", report.objective_name, report.objective);
   text += "\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, wrapped(value, 13));
+    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, wrap(value, kWidth, 13));
   };
   if (!report.message.empty()) text += "  " + report.message + "\n";
   line("data", fmt::format("{} samples, {} kernels ({} bank), {}", report.samples, report.kernels, report.bank,

@@ -10,8 +10,8 @@
 
 namespace kloom::report {
 
-// A sample's switches as text, a character per kernel: '1' on, '0' off, '-' off where the kernel has no weight
-// anyway.
+// A sample's switches as text, a character per kernel: '1' on, '0' off, '-' off where the kernel
+// has no weight anyway.
 [[nodiscard]] std::string pattern_text(const Report::SampleMap& map, Index sample);
 
 struct PatternCount {
@@ -25,8 +25,8 @@ struct PatternCount {
 // Samples by class, then by pattern (switches) or by the kernel with the largest gate.
 [[nodiscard]] std::vector<Index> drawing_order(const Report::SampleMap& map);
 
-// Mean of the map over the samples of each class: classes × kernels; over all samples where there are no
-// classes.
+// Mean of the map over the samples of each class: classes × kernels; over all samples where
+// there are no classes.
 [[nodiscard]] Matrix class_means(const Report::SampleMap& map);
 
 }  // namespace kloom::report

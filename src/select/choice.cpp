@@ -8,10 +8,10 @@
 #include <cmath>
 #include <optional>
 
-#include "base/spelling.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
 #include "kloom/kernels.h"
+#include "kloom/words.h"
 
 namespace kloom {
 

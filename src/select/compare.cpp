@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/progress.h"
+#include "base/stopwatch.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
 #include "select/part.h"
@@ -18,10 +18,10 @@
 namespace kloom {
 namespace {
 
-constexpr double kLevel = 0.05;      // below which a difference counts as real
+constexpr double kLevel = 0.05;      // p-values below it count as a real difference
 constexpr double kFinalShare = 0.1;  // of the budget, for the fit on all samples
-constexpr double kFaster = 3.0;      // worth a word, if
-constexpr double kNoticed = 0.5;     // the slower one takes so many seconds
+constexpr double kFaster = 3.0;      // a method that is so many times faster is mentioned,
+constexpr double kNoticed = 0.5;     // if the slower one takes at least so many seconds
 
 // "97.4 % ± 1.2" for rates, "0.213 ± 0.04" for the rest.
 std::string value_text(const MethodSummary& method, const std::string& metric) {
@@ -46,7 +46,7 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(head, ", "), names.back());
 }
 
-// What the tests say about the others.
+// What the paired tests say about the other methods.
 std::string others_text(const Comparison& comparison) {
   std::vector<std::string> equal;
   std::vector<std::string> worse;
@@ -65,7 +65,7 @@ std::string others_text(const Comparison& comparison) {
   return text;
 }
 
-// The best of those that cannot be told apart and are much faster.
+// Names the best of the methods that are not significantly worse and much faster.
 std::string faster_text(const Comparison& comparison) {
   const MethodSummary& best = comparison.methods.front();
   if (total_seconds(best) < kNoticed) return "";
@@ -78,7 +78,7 @@ std::string faster_text(const Comparison& comparison) {
                      value_text(*faster, comparison.request.metric), faster->t_p);
 }
 
-// Did learning the weights pay?
+// Says whether learning kernel weights beat the baselines without it.
 std::string baseline_text(const Comparison& comparison) {
   const auto& methods = comparison.methods;
   const auto place = std::ranges::find(methods, std::string("uniform"),
@@ -133,18 +133,14 @@ std::string comparison_settings(const ComparisonRequest& request, const Context&
                      fmt::join(splits.given, ","), request.seconds);
 }
 
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// At most `seconds`: a fit that is stopped is a model too, and the page says so.
+// Takes at most `seconds`: a fit that was stopped still gives a model, and the page says that it was.
 void add_final_fit(const Dataset& data, const Targets& targets, double seconds, Comparison& comparison,
                    const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   bool cut = false;
   Context own = context;
   own.progress = [&](const Progress& progress) {
-    cut = cut || since(start) > seconds;
+    cut = cut || clock.seconds() > seconds;
     if (cut) return Signal::stop;
     return context.progress ? context.progress(progress) : Signal::go_on;
   };
@@ -176,7 +172,7 @@ FitResult fit_on_all(const Dataset& data, const Targets& targets, const Validati
 
 Comparison compare(const Dataset& data, const Targets& targets, const ComparisonRequest& request,
                    const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   ComparisonRequest own = request;
   if (own.validation.metric.empty()) own.validation.metric = default_metric(targets.task);
   if (!(own.seconds > 0.0))
@@ -191,7 +187,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   for (const std::string& note : plan.notes) log(context, LogLevel::info, note);
 
   ValidationRequest validation = planned(own, plan, targets, context);
-  validation.seconds = (1.0 - kFinalShare) * own.seconds - since(start);
+  validation.seconds = (1.0 - kFinalShare) * own.seconds - clock.seconds();
   Comparison comparison =
       summarise(validation, select::run_validation(data, targets, validation, journal, context));
   comparison.left_out.insert(comparison.left_out.begin(), plan.left_out.begin(), plan.left_out.end());
@@ -211,7 +207,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   comparison.recommended = comparison.methods.front().candidate.method;
   comparison.recommendation = recommendation_of(comparison);
   if (!comparison.validation.interrupted) {
-    const double left = std::max(own.seconds - since(start), kFinalShare * own.seconds);
+    const double left = std::max(own.seconds - clock.seconds(), kFinalShare * own.seconds);
     add_final_fit(data, targets, left, comparison, context);
   }
   return comparison;

@@ -59,8 +59,8 @@ void add_rates(const Targets& targets, Evaluation& evaluation) {
   values.emplace_back("accuracy", right);
   values.emplace_back("balanced accuracy", select::balanced_accuracy(confusion));
   values.emplace_back("F1 macro", mean.f1);
-  values.emplace_back("F1 micro",
-                      right);  // one label per sample: every miss is one false positive and one negative
+  // With one label per sample every error is one false positive and one false negative, so this is accuracy.
+  values.emplace_back("F1 micro", right);
   values.emplace_back("precision", rates.precision);
   values.emplace_back("recall", rates.recall);
   values.emplace_back("specificity", rates.specificity);

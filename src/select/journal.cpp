@@ -113,7 +113,7 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// FNV-1a, 64 bits: tells requests apart, guards against nothing.
+// FNV-1a, 64 bits: enough to tell requests apart; no protection against a forged file.
 class Hash {
  public:
   void add(const void* data, std::size_t bytes) {
@@ -179,7 +179,7 @@ void Journal::read(const std::string& fingerprint) {
                       path_, count, error.what()));
     }
   }
-  // What a crash cut off goes, so that the next line starts on a line of its own.
+  // Removes a line that a crash cut short, so that the next entry starts on a new line.
   if (whole < all.size()) std::filesystem::resize_file(path_, whole);
 }
 

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <string>
 
-#include "base/spelling.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
+#include "kloom/words.h"
 
 namespace kloom::select {
 namespace {

@@ -27,8 +27,8 @@ struct ClassRates {
 [[nodiscard]] double accuracy(const Confusion& confusion);
 // Mean recall of the classes that occur as truth.
 [[nodiscard]] double balanced_accuracy(const Confusion& confusion);
-// Correlation of truth and prediction for any number of classes [Gorodkin2004]; 0 where one of the two is
-// constant.
+// Correlation of truth and prediction for any number of classes [Gorodkin2004]; 0 where one of
+// the two is constant.
 [[nodiscard]] double matthews_correlation(const Confusion& confusion);
 
 struct RocPoint {

@@ -55,7 +55,7 @@ TrainRequest request_of(const Problem& problem) {
   return request;
 }
 
-// One of many fits: what it decides is not news.
+// This is one of many fits, so its log messages are dropped.
 Context quiet(const Context& context) {
   Context silent = context;
   silent.log = nullptr;

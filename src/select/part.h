@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One side-by-side of training and test samples: everything fitted on the training part, kernels shared by all
-// methods.
+// One split into training and test samples: everything is fitted on the training part, and all methods
+// share its kernels.
 #pragma once
 
 #include <vector>
@@ -37,8 +37,8 @@ class Part {
   Part(const Problem& problem, const std::vector<Index>& train, const std::vector<Index>& test,
        const Context& context);
 
-  // Throws InvalidArgument where the method cannot take the data or options, ResourceError where it does not
-  // fit.
+  // Throws InvalidArgument where the method cannot take the data or options, ResourceError
+  // where it does not fit.
   [[nodiscard]] Trial run(const Learner& learner, const OptionValues& options, const Context& context);
 
   [[nodiscard]] const Recipe& recipe() const { return kernels_.recipe(); }

@@ -5,12 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/stopwatch.h"
 #include "base/threads.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -20,16 +20,15 @@
 namespace kloom::select {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Index kPilotSamples = 200;
-// How fits grow with the number of samples: matrices of N² first, their N³ later; passes over samples and the
-// kernels of those that are kept for stochastic methods.
+// Exponents by which the time of a fit grows with the number of samples N: N² (filling matrices) up to kLate
+// times the samples of the trial, N³ (factorising them) beyond. Stochastic methods grow between the samples
+// that they pass over and the squares of those that they keep.
 constexpr double kGrowth = 2.0;
 constexpr double kLateGrowth = 3.0;
-constexpr double kLate = 4.0;  // times the samples of the trial
+constexpr double kLate = 4.0;
 constexpr double kStochasticGrowth = 1.5;
-constexpr double kUse = 0.85;         // of the budget; the rest is for what estimates do not know
+constexpr double kUse = 0.85;         // share of the budget to plan for; estimates are too low at times
 constexpr double kPilotShare = 0.05;  // of the budget, for the trial of one method
 
 bool has_option(const Learner& learner, const std::string& name) {
@@ -40,10 +39,6 @@ std::string seconds_text(double seconds) {
   if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(1.0, seconds));
   return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0)
                           : fmt::format("{:.1f} h", seconds / 3600.0);
-}
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // Seconds of one fit on the pilot's samples without and with its grid.
@@ -123,9 +118,9 @@ void Planner::run_pilots() {
   Context own = context_;
   own.threads = 1;
   own.log = nullptr;
-  const auto start = Clock::now();
+  const Stopwatch clock;
   Part part(problem_, rows, {}, own);
-  kernel_seconds_ = since(start);
+  kernel_seconds_ = clock.seconds();
   std::vector<std::string> kept;
   for (const std::string& name : plan_.methods) {
     const auto pilot = pilot_of(find_learner(name), part);
@@ -139,18 +134,19 @@ void Planner::run_pilots() {
         fmt::format("no method would end within {}; give more time", seconds_text(request_.seconds)));
 }
 
-// Nothing if the method is left out: too slow even here, or unable to take these data.
+// Empty if the method is left out: too slow even on the pilot's samples, or unable to take these data.
 std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
-  const auto start = Clock::now();
+  const Stopwatch clock;
   const double limit = std::max(1.0, kPilotShare * request_.seconds);
   bool too_slow = false;
   Context own = context_;
   own.threads = 1;
   own.log = nullptr;
   own.progress = [&](const Progress&) {
-    too_slow = since(start) > limit;
+    too_slow = clock.seconds() > limit;
     if (too_slow) return Signal::abort;
-    const Progress here{"trials", std::ssize(pilots_), std::ssize(plan_.methods), std::nan(""), since(start)};
+    const Progress here{"trials", std::ssize(pilots_), std::ssize(plan_.methods), std::nan(""),
+                        clock.seconds()};
     return context_.progress && context_.progress(here) != Signal::go_on ? Signal::abort : Signal::go_on;
   };
   Pilot pilot;
@@ -285,7 +281,8 @@ void Planner::leave_out_slow_methods() {
   }
 }
 
-// One slow method may have cost the others folds, repeats and grids: without it they get back what fits.
+// Folds, repeats and grids may have been cut because of one slow method that was left out in the end: restores
+// as much of them as fits the budget now.
 void Planner::grow_back(const Plan& asked) {
   const auto try_with = [&](auto change) {
     const Plan before = plan_;

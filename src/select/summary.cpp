@@ -40,7 +40,7 @@ Table complete_table(const ValidationRequest& request, const Validation& validat
   }
   for (const auto& [candidate, why] : failed)
     comparison.left_out.emplace_back(request.candidates[static_cast<std::size_t>(candidate)].method, why);
-  // With nothing whole, methods that have no result at all make way for those that have.
+  // If no split has a result of every method, the methods without a result on the first split are left out.
   const auto whole = [&](const auto& outcomes) {
     return std::ranges::all_of(table.candidates, [&](Index c) { return outcomes.contains(c); });
   };

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <mutex>
 #include <set>
 
+#include "base/stopwatch.h"
 #include "base/threads.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
@@ -22,9 +22,7 @@
 namespace kloom::select {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// The state that workers share: what is done, when to stop, and the one voice that speaks to the caller.
+// The state that workers share: what is done, when to stop, and the calls of the caller's progress callback.
 class Run {
  public:
   Run(const ValidationRequest& request, Journal& journal, const Context& context)
@@ -50,7 +48,8 @@ class Run {
     tell();
   }
 
-  // The context of one worker: its steps ask whether to go on, and say from time to time how far all have come.
+  // The context of one worker: its progress callback says whether to go on, and reports the
+  // progress of all workers.
   [[nodiscard]] Context worker_context(int threads, std::size_t memory) {
     Context own = context_;
     own.threads = threads;
@@ -59,8 +58,7 @@ class Run {
     own.progress = [this](const Progress&) {
       if (ended()) return Signal::abort;
       const std::scoped_lock lock(mutex_);
-      const auto now = Clock::now();
-      if (now - last_told_ > std::chrono::milliseconds(100)) tell();
+      if (clock_.seconds() - last_told_ > 0.1) tell();
       return stop_ ? Signal::abort : Signal::go_on;
     };
     return own;
@@ -68,7 +66,7 @@ class Run {
 
   [[nodiscard]] bool ended() {
     if (stop_) return true;
-    if (seconds() < request_.seconds) return false;
+    if (clock_.seconds() < request_.seconds) return false;
     out_of_time_ = true;
     stop_ = true;
     return true;
@@ -88,13 +86,11 @@ class Run {
   }
 
  private:
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
   void tell() {
-    last_told_ = Clock::now();
+    last_told_ = clock_.seconds();
     if (!context_.progress || stop_) return;
     const auto steps = static_cast<std::ptrdiff_t>(request_.splits.size() * request_.candidates.size());
-    const Progress progress{"validation", std::ssize(result_.outcomes), steps, std::nan(""), seconds()};
+    const Progress progress{"validation", std::ssize(result_.outcomes), steps, std::nan(""), clock_.seconds()};
     if (context_.progress(progress) == Signal::go_on) return;
     result_.interrupted = true;
     stop_ = true;
@@ -109,8 +105,8 @@ class Run {
   std::atomic<bool> stop_{false};
   std::atomic<bool> out_of_time_{false};
   std::exception_ptr error_;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_told_ = start_;
+  Stopwatch clock_;
+  double last_told_ = 0.0;  // seconds of the clock at the last call of the progress callback
 };
 
 void fill(Outcome& outcome, const Candidate& candidate, const Choice& choice, Trial trial) {
@@ -135,10 +131,10 @@ Outcome run_one(const Problem& problem, Part& part, const ValidationRequest& req
                 const Context& context) {
   const Candidate& candidate = request.candidates[static_cast<std::size_t>(outcome.candidate)];
   const Split& split = request.splits[static_cast<std::size_t>(outcome.split)];
-  const auto start = Clock::now();
+  const Stopwatch clock;
   try {
     const Choice choice = choose(problem, split.train, candidate, request, context);
-    const double chosen = std::chrono::duration<double>(Clock::now() - start).count();
+    const double chosen = clock.seconds();
     Trial trial = part.run(find_learner(candidate.method), choice.options, context);
     outcome.train_seconds = chosen + trial.train_seconds;
     fill(outcome, candidate, choice, std::move(trial));
@@ -171,13 +167,13 @@ void run_split(const Problem& problem, const ValidationRequest& request, Index s
   }
 }
 
-// Splits at a time, by the memory that one of them takes.
+// How many splits are worked on at a time, by the memory that one of them takes.
 int workers_for(const Dataset& data, const Targets& targets, const ValidationRequest& request, int threads,
                 std::size_t budget) {
   const auto n = static_cast<Index>(request.splits.front().train.size());
   Index outputs = targets.classes.size() > 2 ? static_cast<Index>(targets.classes.size()) : 1;
   outputs = std::max<Index>(outputs, targets.values.cols());
-  // The number of kernels is known after fitting; features and families tell it well enough.
+  // The exact number of kernels is known only after fitting; this estimate comes from features and families.
   constexpr std::size_t chosen_by_kloom = 60;  // about as many as a default spec has
   std::size_t kernels = request.spec.families.empty() ? chosen_by_kloom : 0;
   for (const KernelFamily& family : request.spec.families) {
@@ -244,8 +240,8 @@ Validation run_validation(const Dataset& data, const Targets& targets, const Val
   const int workers = workers_for(data, targets, request, threads, budget);
   Run run(request, journal, context);
   const Index splits = std::ssize(request.splits);
-  // One thread each where there are several splits, whoever works on them: the same bits however many are left
-  // to do.
+  // With several splits always one thread each, so that the results are the same to the bit
+  // however many splits a resumed run has left.
   const Context own = run.worker_context(splits > 1 ? 1 : threads,
                                          std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random numbers for samplers: the same on every platform, with a state of four words that can be kept and
-// restored.
+// Random numbers for samplers: the same on every platform, with a state of four words that can be
+// kept and restored.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class Draws {
   void shuffle(std::span<Index> values);
   double normal(double mean, double deviation);
   double gamma(double shape, double scale);
-  // Density sqrt(s/(2πx³)) exp(−s(x − m)²/(2m²x)). m = ∞ is its limit, the Lévy distribution s/z² with z
-  // normal.
+  // Density sqrt(s/(2πx³)) exp(−s(x − m)²/(2m²x)). m = ∞ is its limit, the Lévy distribution
+  // s/z² with z normal.
   double inverse_gaussian(double mean, double shape);
 
  private:

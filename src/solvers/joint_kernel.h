@@ -22,8 +22,8 @@ class JointKernel {
  public:
   // Unfolded: gradients are those of the M variables of a sample, as in [ZienOng2007] (9).
   explicit JointKernel(std::vector<JointTerm> terms);
-  // Compact: gradients are relative to that of the sample's own class, as in (7), so every column touches every
-  // class.
+  // Compact: gradients are relative to that of the sample's own class, as in (7), so every column
+  // touches every class.
   JointKernel(std::vector<JointTerm> terms, std::vector<int> labels);
 
   [[nodiscard]] Index samples() const { return terms_.front().samples->size(); }

@@ -8,8 +8,8 @@
 namespace kloom::solvers {
 namespace {
 
-// Stands for infinity in the logistic slope: exp(−750) is 0 in double precision, and so is the loss at that
-// margin.
+// Stands for infinity in the logistic slope: exp(−750) is 0 in double precision, and so is the
+// loss at that margin.
 constexpr double kSteepest = 750.0;
 
 }  // namespace
@@ -26,7 +26,7 @@ double largest_coefficient(MarginLoss loss, double price) {
     case MarginLoss::squared_hinge:
       return std::numeric_limits<double>::infinity();
     case MarginLoss::logistic:
-      // So near to C that the rest cannot be told from it.
+      // As near to C as C − a can still be computed with some precision.
       return price * (1.0 - 8.0 * std::numeric_limits<double>::epsilon());
     case MarginLoss::hinge:
       break;

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTinyCurvature = 1e-12;  // stands for zero or negative curvature
-constexpr Index kAsk = 4096;              // moves between two questions whether to stop
+constexpr Index kAsk = 4096;              // moves between two calls of options.stop
 constexpr int kMostRootSteps = 200;       // of a line search; halving alone would need about 100
 constexpr double kRoot = 1e-6;            // part of the slope that a line search may leave
 
-// Raise (sample, up), lower (sample, down).
+// Raises the variable (sample, up) and lowers (sample, down) by the same amount.
 struct Arc {
   Index sample = -1;
   Index up = -1;
@@ -31,8 +31,8 @@ struct Entry {
   double sign = 0.0;
 };
 
-// Do predecessors lead in a circle?
-bool circular(const std::vector<Index>& before) {
+// Does following predecessors from some class lead back to it?
+bool has_cycle(const std::vector<Index>& before) {
   std::vector<Index> seen(before.size(), -1);
   for (Index start = 0; start < static_cast<Index>(before.size()); ++start) {
     Index v = start;
@@ -45,7 +45,8 @@ bool circular(const std::vector<Index>& before) {
   return false;
 }
 
-// Variables that change along `arcs`; what one arc raises and another lowers is none of them.
+// The variables that change when all `arcs` move together. One that an arc raises and another lowers by the
+// same amount does not change and is left out.
 std::vector<Entry> net_entries(const std::vector<Arc>& arcs) {
   std::vector<Entry> entries;
   const auto add = [&](Index sample, Index u, double sign) {
@@ -93,7 +94,7 @@ class Solver {
   [[nodiscard]] double upper(Index i, Index u) const;
   [[nodiscard]] double ridge(Index i) const;
   [[nodiscard]] Index label(Index i) const { return problem_.labels[at(i)]; }
-  [[nodiscard]] double own(Index i) const { return alpha_(i, label(i)); }
+  [[nodiscard]] double own_coefficient(Index i) const { return alpha_(i, label(i)); }
   [[nodiscard]] double minus_others(Index i) const;
   [[nodiscard]] bool is_own(const Entry& e) const { return e.label == label(e.sample); }
   [[nodiscard]] double longest_step(const std::vector<Entry>& entries) const;
@@ -129,7 +130,7 @@ class Solver {
   Matrix cycle_;                    // d(u,v) + d(v,u)
   std::vector<Index> best_;         // partner of each class in its most negative cycle of two
   Vector curvature_;
-  double tolerance_ = 0.0;  // of now: coarse at first
+  double tolerance_ = 0.0;  // the present one: coarse at first
   double violation_ = 0.0;
   Index longer_ = 0;
 };
@@ -148,7 +149,8 @@ Solver::Solver(const MsvmProblem& problem, JointKernel& kernel, const MsvmOption
       curvature_(at(n_)) {
   if (!start.empty() || problem.loss == MarginLoss::logistic) kernel_.add_product(alpha_, gradient_.view());
   if (start.empty() && problem.loss == MarginLoss::logistic) shrink_start();
-  for (Index i = 0; i < n_; ++i) add_own_slope(i, -worth_slope(problem.loss, problem.box[at(i)], own(i)));
+  for (Index i = 0; i < n_; ++i)
+    add_own_slope(i, -worth_slope(problem.loss, problem.box[at(i)], own_coefficient(i)));
   if (!problem_.bias) return;
   for (Index u = 0; u < classes(); ++u) {
     for (Index i = 0; i < n_; ++i) {
@@ -169,7 +171,7 @@ void Solver::shrink_start() {
   const auto slope = [&](double share) {
     double sum = share * square;
     for (Index i = 0; i < n_; ++i) {
-      sum -= own(i) * worth_slope(problem_.loss, problem_.box[at(i)], share * own(i));
+      sum -= own_coefficient(i) * worth_slope(problem_.loss, problem_.box[at(i)], share * own_coefficient(i));
     }
     return sum;
   };
@@ -189,7 +191,7 @@ double Solver::upper(Index i, Index u) const {
 
 // Curvature that the loss adds to (i, y_i).
 double Solver::ridge(Index i) const {
-  return worth_curvature(problem_.loss, problem_.box[at(i)], own(i));
+  return worth_curvature(problem_.loss, problem_.box[at(i)], own_coefficient(i));
 }
 
 double Solver::minus_others(Index i) const {
@@ -235,11 +237,11 @@ Arc Solver::arc(Index u, Index v) const {
 
 // The class v with the least d(u,v) + d(v,u).
 void Solver::best_partner(Index u) {
-  const auto own = cycle_.column(u);
+  const auto cycles = cycle_.column(u);
   double least = kInfinity;
 #pragma omp simd reduction(min : least)
-  for (Index v = 0; v < classes(); ++v) least = std::min(least, own[at(v)]);
-  best_[at(u)] = static_cast<Index>(std::ranges::find(own, least) - own.begin());
+  for (Index v = 0; v < classes(); ++v) least = std::min(least, cycles[at(v)]);
+  best_[at(u)] = static_cast<Index>(std::ranges::find(cycles, least) - cycles.begin());
 }
 
 // d(u,v) and d(v,u) of two classes u, or one, and every v.
@@ -278,8 +280,8 @@ void Solver::renew(const std::vector<Index>& changed) {
   }
 }
 
-// How far to go along `entries`: to the minimum or to the first bound. The logistic slope is no line: a root of
-// the derivative, between lengths where it is negative and positive.
+// How far to go along `entries`: to the minimum or to the first bound. With the logistic loss the derivative is
+// not linear in the step: its root is found between a step where it is negative and one where it is positive.
 double Solver::step_length(const std::vector<Entry>& entries, double slope, double curvature,
                            double longest) const {
   if (problem_.loss != MarginLoss::logistic) {
@@ -292,9 +294,9 @@ double Solver::step_length(const std::vector<Entry>& entries, double slope, doub
     for (const Entry& e : entries) {
       if (!is_own(e)) continue;
       const double price = problem_.box[at(e.sample)];
-      const double there = own(e.sample) + e.sign * step;
-      value += e.sign *
-               (worth_slope(problem_.loss, price, own(e.sample)) - worth_slope(problem_.loss, price, there));
+      const double there = own_coefficient(e.sample) + e.sign * step;
+      value += e.sign * (worth_slope(problem_.loss, price, own_coefficient(e.sample)) -
+                         worth_slope(problem_.loss, price, there));
       rise += worth_curvature(problem_.loss, price, there);
     }
     return value;
@@ -305,7 +307,8 @@ double Solver::step_length(const std::vector<Entry>& entries, double slope, doub
   if (derivative(high, rise) <= 0.0) return high;
   double value = derivative(low, rise);
   double step = 0.0;
-  bool slow = false;  // Newton's steps are, where logarithms rule: then halve, by the size of the step
+  // The last step did not halve the derivative, as happens to Newton's steps near 0 and C: bisect instead.
+  bool slow = false;
   for (int k = 0; k < kMostRootSteps && std::abs(value) > kRoot * std::abs(slope); ++k) {
     const double newton = step - value / rise;
     const double middle = low < 1e-3 * high ? std::sqrt(std::max(low, 1e-8 * high) * high) : 0.5 * (low + high);
@@ -341,8 +344,8 @@ void Solver::change(const Entry& e, double step) {
   value = ends ? bound : value + e.sign * step;
   kernel_.add_column(e.sample, e.label, e.sign * step, gradient_.view());
   if (is_own(e)) {
-    // The logistic slope knows a tiny coefficient from a tinier one, so it may not be a difference of large
-    // ones.
+    // The logistic slope is a logarithm and needs the relative precision of tiny coefficients, which
+    // adding and subtracting steps would lose: sum up the others instead.
     if (problem_.loss == MarginLoss::logistic) value = minus_others(e.sample);
     const double price = problem_.box[at(e.sample)];
     add_own_slope(e.sample,
@@ -362,7 +365,7 @@ void Solver::move(const std::vector<Arc>& arcs) {
       curvature += a.sign * b.sign * kernel_.entry(a.sample, a.label, b.sample, b.label);
   }
   const double step = step_length(entries, slope, curvature, longest_step(entries));
-  // Own coefficients last: they are made of the others.
+  // Coefficients of the samples' own classes last: change() computes them from the others.
   std::stable_partition(entries.begin(), entries.end(), [this](const Entry& e) { return !is_own(e); });
   std::vector<Index> changed;
   for (const Entry& e : entries) {
@@ -384,13 +387,13 @@ Arc Solver::partner(const Arc& first) {
   const auto extra = [&](Index i) {
     return curved && (label(i) == first.up || label(i) == first.down) ? ridge(i) : 0.0;
   };
-  const double own = extra(first.sample);
+  const double first_extra = extra(first.sample);
   Arc best{-1, first.down, first.up};
   double largest = 0.0;
   for (std::size_t k = 0; k < others.size(); ++k) {
     const Index j = others[k];
     const double sum = std::min(0.0, slope + gradient_(j, first.down) - gradient_(j, first.up));
-    const double gain = sum * sum / std::max(kTinyCurvature, curvature[k] + own + extra(j));
+    const double gain = sum * sum / std::max(kTinyCurvature, curvature[k] + first_extra + extra(j));
     if (gain > largest) {
       largest = gain;
       best.sample = j;
@@ -416,8 +419,8 @@ bool Solver::two_class_move() {
   return true;
 }
 
-// One round of Bellman–Ford per class, at most; each arc costs half the tolerance more than its slope, so that
-// cycles within the tolerance are none.
+// One round of Bellman–Ford per class, at most; half the tolerance is added to every slope, so that
+// a cycle whose sum is within the tolerance does not count as negative.
 void Solver::relax(Vector& potential, std::vector<Index>* before, bool reversed) const {
   const double allowance = 0.5 * tolerance_;
   Matrix arcs(classes(), classes());  // (v, u): from u to v
@@ -437,8 +440,8 @@ void Solver::relax(Vector& potential, std::vector<Index>* before, bool reversed)
         any = true;
       }
     }
-    // A circle of predecessors is a negative cycle, and nothing more is to be found out.
-    if (!any || (before != nullptr && circular(*before))) return;
+    // A cycle of predecessors is a negative cycle: the search has succeeded.
+    if (!any || (before != nullptr && has_cycle(*before))) return;
   }
 }
 
@@ -522,7 +525,7 @@ Vector Solver::biases() const {
 Matrix Solver::scores() const {
   Matrix f = gradient_;
   for (Index i = 0; i < n_; ++i) {
-    const double slope = worth_slope(problem_.loss, problem_.box[at(i)], own(i));
+    const double slope = worth_slope(problem_.loss, problem_.box[at(i)], own_coefficient(i));
     for (Index u = 0; u < classes(); ++u) {
       if (kernel_.compact()) {
         if (u != label(i)) f(i, u) -= slope;
@@ -560,7 +563,7 @@ MsvmSolution Solver::solve() {
   solution.bias = biases();
   solution.scores = scores();
   for (Index i = 0; i < n_; ++i) {
-    solution.objective -= worth(problem_.loss, problem_.box[at(i)], own(i));
+    solution.objective -= worth(problem_.loss, problem_.box[at(i)], own_coefficient(i));
     for (Index u = 0; u < classes(); ++u) solution.objective += 0.5 * alpha_(i, u) * solution.scores(i, u);
   }
   solution.alpha = std::move(alpha_);

@@ -66,7 +66,8 @@ class Objective {
       point.gradient[at(k)] = ridge_ * point.x[at(k)];
       point.value += 0.5 * ridge_ * point.x[at(k)] * point.x[at(k)];
     }
-    algebra::gemm(Op::transpose, Op::none, 1.0, phi, scores.view(), 1.0, {point.gradient.data(), r, outputs_, r});
+    algebra::gemm(Op::transpose, Op::none, 1.0, phi, scores.view(), 1.0,
+                  {point.gradient.data(), r, outputs_, r});
     for (Index c = 0; c < outputs_; ++c) {
       for (const double residual : scores.column(c)) point.gradient[at(r * outputs_ + c)] += residual;
     }
@@ -217,7 +218,8 @@ Matrix softmax_probabilities(const Matrix& scores) {
   return result;
 }
 
-double mean_log_loss(const Matrix& probabilities, std::span<const int> labels, std::span<const double> weights) {
+double mean_log_loss(const Matrix& probabilities, std::span<const int> labels,
+                     std::span<const double> weights) {
   double loss = 0.0;
   double total = 0.0;
   for (Index i = 0; i < probabilities.rows(); ++i) {

@@ -5,8 +5,8 @@
 //   minimise   −Σ_i u_i log p(y_i | φ_i) + ½ λ ‖W‖²   over W (r × outputs) and b (outputs), b free
 //   p(· | φ)   softmax(Wᵀφ + b); with two classes one output, p(1 | φ) = 1/(1 + exp(−wᵀφ − b))
 //
-// by L-BFGS in coordinates scaled by the diagonal of the Hessian: with features that are nearly orthogonal, such as
-// those of an eigendecomposition, that is close to Newton's method.
+// by L-BFGS in coordinates scaled by the diagonal of the Hessian: with features that are nearly orthogonal,
+// such as those of an eigendecomposition, that is close to Newton's method.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@
 namespace kloom::solvers {
 
 struct LogisticProblem {
-  ConstMatrixView features;         // samples × r
-  std::span<const int> labels;      // 0 … classes − 1
+  ConstMatrixView features;     // samples × r
+  std::span<const int> labels;  // 0 … classes − 1
   Index classes = 2;
   std::span<const double> weights;  // u_i; 0 leaves a sample out; empty: all 1
 };

@@ -38,7 +38,7 @@ KLOOM_CLONES Sums sums_of(const double* column, const double* delta, Index n) {
 NearbyInverse::NearbyInverse(Matrix inverse, double log_det)
     : inverse_(std::move(inverse)), log_det_(log_det) {}
 
-// x = Σ(right − Δx), again and again.
+// Fixed-point iteration x ← Σ(right − Δx).
 Vector NearbyInverse::solve(const Vector& delta, const Vector& right) const {
   constexpr int kTerms = 60;
   constexpr double kRounding = 1e-14;
@@ -68,8 +68,8 @@ NearbyInverse::Terms NearbyInverse::terms(const Vector& delta) const {
 
 namespace {
 
-// Places of the largest numbers of δ: sizes of second-order terms fall with the square of the sum of the
-// others, which may be `share` of the whole.
+// Indices of the largest |δ_j|, as few as leave at most `share` of Σ|δ_j| to the others: the second-order terms
+// of the others fall with the square of their sum.
 std::vector<Index> largest(const Vector& delta, double share) {
   std::vector<Index> order(delta.size());
   std::iota(order.begin(), order.end(), Index{0});
@@ -91,11 +91,11 @@ bool NearbyInverse::add_higher(const Vector& delta, const Terms& terms, double t
   const auto entry = [&](std::size_t i) { return inverse_(static_cast<Index>(i), static_cast<Index>(i)); };
   double beside = 0.0;
   for (std::size_t i = 0; i < delta.size(); ++i) beside = std::max(beside, terms.size[i] / entry(i));
-  const double within =
-      std::sqrt(tolerance / (terms.radius * beside));  // this part of δ could do with two terms
+  // For δ scaled by this factor the first two terms would suffice.
+  const double within = std::sqrt(tolerance / (terms.radius * beside));
   const std::vector<Index> kept = largest(delta, 0.6 * within);
-  // In units of a factorisation an inverse costs 1.5, two terms next to nothing, four about 0.15 and half the
-  // share of numbers in δ₁.
+  // Costs in units of a factorisation: an inverse 1.5, two terms next to nothing, four terms about 0.15 plus
+  // half the share of entries of δ that are in δ₁.
   const double worth = std::min(0.8, 3.0 / (1.0 + within / step) - 0.3);
   if (static_cast<double>(kept.size()) > worth * static_cast<double>(delta.size())) return false;
   Vector others = delta;

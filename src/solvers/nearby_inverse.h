@@ -5,16 +5,16 @@
 //   Σ − ΣΔΣ + ΣΔΣΔΣ − ΣΔΣΔΣΔΣ + …
 //
 // The first two give its diagonal in N² operations. Where they do not suffice, M = ΣΔ₁Σ with the larger numbers
-// δ₁ of δ gives two more terms, by one product in single precision. What is left away is bounded for every
+// δ₁ of δ gives two more terms, by one product in single precision. What is left out is bounded for every
 // entry of the diagonal: with p_i = Σ_j Σ_ij² |δ_j| and ρ = max_i Σ_j |Σ_ij δ_j|, which is not less than the
 // norm of |Δ|^½ Σ |Δ|^½,
 //
-//   after two terms    ρ p_i                                  the third and all that follow, but for 1/(1 − ρ)
+//   after two terms    ρ p_i                                  the third; with all later ones times 1/(1 − ρ)
 //   after four         ρ₂ p₂_i                                what Δ₂ = Δ − Δ₁ adds to the third
 //                      2 √(s_i ρ ρ₂ p₂_i) + ρ ρ₂ p₂_i         to the fourth, s_i = Σ_j |δ_j| M_ij²
 //                      ρ s_i                                  the fifth
 //
-// of which the eigenvalues' bound and Cauchy and Schwarz's inequality are all the proof.
+// These follow from ρ as a bound on the eigenvalues and from the Cauchy–Schwarz inequality.
 #pragma once
 
 #include <optional>
@@ -33,9 +33,9 @@ class NearbyInverse {
     double log_det = 0.0;
     Vector solution;  // (A + diag δ)⁻¹ right
   };
-  // None if more than `tolerance` of an entry of the diagonal would be left away, or if a new inverse is
-  // cheaper: δ moves by the part `step` of itself from one call to the next, which tells how long two terms
-  // would do then.
+  // Empty if the error of an entry of the diagonal might exceed `tolerance` of it, or if a new inverse would be
+  // cheaper in the long run: δ changes by the fraction `step` of itself from one call to the next, which tells
+  // for how many calls two terms around a new inverse would suffice.
   [[nodiscard]] std::optional<Answer> at(const Vector& delta, const Vector& right, double tolerance,
                                          double step) const;
 

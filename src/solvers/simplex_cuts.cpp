@@ -27,9 +27,9 @@ void to_simplex(Vector& point) {
   for (double& value : point) value /= sum;
 }
 
-// minimise ½‖x − centre‖² subject to A x + s = r, s ≥ 0, x ≥ 0, Σ x = 1, by a primal–dual method. z, w and y
-// are the multipliers of the three. The Newton matrix is diagonal plus one rank per cut, so its cost does not
-// grow with P³.
+// minimise ½‖x − centre‖² subject to A x + s = r, s ≥ 0, x ≥ 0, Σ x = 1, by a primal–dual method. z, w and
+// y are the multipliers of the three. The Newton matrix is diagonal plus one rank per cut, so its cost
+// does not grow with P³.
 class Projection {
  public:
   Projection(Matrix a, Vector r, std::span<const double> centre);
@@ -99,8 +99,8 @@ void Projection::factorise() {
   if (algebra::cholesky(factor_.view()) != 0) factor_ = Matrix();
 }
 
-// (D + AᵀWA)⁻¹ v by Woodbury's identity, W = diag(z/s), in the form I + W^½ A D⁻¹ Aᵀ W^½ that has no eigenvalue
-// below 1.
+// (D + AᵀWA)⁻¹ v by Woodbury's identity, W = diag(z/s), in the form I + W^½ A D⁻¹ Aᵀ W^½ that has no
+// eigenvalue below 1.
 Vector Projection::apply_inverse(Vector v) const {
   for (std::size_t k = 0; k < v.size(); ++k) v[k] /= diagonal_[k];
   Matrix small(a_.rows(), 1);

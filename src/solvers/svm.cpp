@@ -296,8 +296,8 @@ bool Smo::descend(Working& w, double tolerance, bool may_shrink) {
 }
 
 double Smo::bias() const {
-  // Free variables have v = b exactly at the optimum; otherwise the middle of the interval that the bounds
-  // leave.
+  // Free variables have v = b exactly at the optimum; otherwise the middle of the interval
+  // that the bounds leave.
   double sum = 0.0;
   Index free = 0;
   double highest = -kInfinity;

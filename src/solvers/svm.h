@@ -11,8 +11,8 @@
 // row. Weighted samples have their own C_i; SAMKL has its own p_i and C_i.
 //
 // Sequential minimal optimisation with second-order working sets [FanChenLin2005, WSS 2]. Optimality is
-// measured as there: with v_i = −y_i ∂/∂α_i, the violation is max{v_i : α_i may move up y} − min{v_i : α_i may
-// move down y}.
+// measured as there: with v_i = −y_i ∂/∂α_i, the violation is max{v_i : y_i α_i may grow} − min{v_i :
+// y_i α_i may fall}.
 #pragma once
 
 #include <functional>

@@ -6,8 +6,8 @@
 namespace kloom::solvers {
 namespace {
 
-// What sorting leaves of the problem: changes in the order in which they are made, and the sum after each
-// number of them.
+// What sorting leaves of the problem: changes in the order in which they are made, and the sum after
+// each number of them.
 struct Order {
   std::vector<std::size_t> kernels;
   Vector sums;  // sums[k]: what the first k changes add to Σ h_p g_p

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Probabilities that are too sure, or not sure enough: p^(1/τ), normalised, has the same largest class and,
-// with the right temperature τ, the frequencies that it promises [GuoEtAl2017].
+// Temperature scaling of probabilities that are over- or under-confident: p^(1/τ), normalised, has the same
+// most probable class and, with the right temperature τ, is calibrated [GuoEtAl2017].
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,19 @@
 
 namespace kloom::solvers {
 
-// One sample that the model has not seen: log probabilities of its alternatives, and which one was true.
-struct Foretold {
+// One sample that the model was not trained on: log probabilities of the classes, and the true class.
+struct HeldOutSample {
   Vector log_chance;
   std::size_t truth = 0;
   double weight = 1.0;
 };
+using Foretold = HeldOutSample;  // its name in methods/bemkl/calibration.cpp
 
 // Mean of −log p of the truth at temperature τ.
-[[nodiscard]] double log_loss(const std::vector<Foretold>& samples, double temperature);
+[[nodiscard]] double log_loss(const std::vector<HeldOutSample>& samples, double temperature);
 
-// The temperature of least log loss, between 1/4 and 20. Truths are smoothed as Platt's are, so that samples
-// which are all foretold right do not ask for certainty.
-[[nodiscard]] double fit_temperature(const std::vector<Foretold>& samples);
+// The temperature of least log loss, between 1/4 and 20. True classes are smoothed as in [Platt2000], so that
+// samples which are all predicted right do not push the probabilities to 1.
+[[nodiscard]] double fit_temperature(const std::vector<HeldOutSample>& samples);
 
 }  // namespace kloom::solvers

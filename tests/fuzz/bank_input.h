@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One fuzz input for bank files: a container (container_input.h), or 'D' and the JSON document of a bank of two
-// kernels of 3 × 3.
+// One fuzz input for bank files: a container (container_input.h), or 'D' and the JSON document of a bank of
+// two kernels of 3 × 3.
 #pragma once
 
 #include <string>

@@ -48,8 +48,8 @@ Problem problem_of(const std::string& spec) {
   return problem;
 }
 
-// Convex methods stop at a gap; two solutions of gap g have scores within √(2g) of each other, so the gap is
-// made small.
+// Convex methods stop at a gap; two solutions of gap g have scores within √(2g) of each other, so the
+// gap is made small.
 constexpr double kGap = 1e-8;
 bool is_convex(const Learner& learner) {
   return learner.name != "bemkl" && learner.name != "mkl-da" && learner.name != "ufo-mkl" &&
@@ -59,8 +59,8 @@ bool is_convex(const Learner& learner) {
 Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {
   OptionValues options;
   if (is_convex(learner)) options["tolerance"] = "1e-8";
-  // Whether an extrapolation is kept may hang on the last bits; plain updates follow the same path on every
-  // bank.
+  // Whether an extrapolation is kept may hang on the last bits; plain updates follow the same
+  // path on every bank.
   if (learner.name == "bemkl") options = {{"acceleration", "none"}, {"iterations", "100"}};
   // One way of training: which of several is best on held-out folds may hang on the last bits too. The switches
   // are chosen by a convex solution and followed by another.

@@ -17,8 +17,8 @@ struct MulticlassProblem {
   Targets targets;
 };
 
-// Centres on the vertices of a simplex (unit vectors), Gaussian noise, one Gaussian kernel per width; classes
-// in turn.
+// Centres on the vertices of a simplex (unit vectors), Gaussian noise, one Gaussian kernel per
+// width; classes in turn.
 inline MulticlassProblem simplex_problem(Index n, Index classes, const std::vector<double>& widths,
                                          unsigned seed, double noise = 0.5) {
   MulticlassProblem problem;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A made-up problem in which different samples need different kernels: several sensors that all see the class,
-// each with a gauge of its own state. Now and then one is out of order: its signal is wild whatever the class
-// is, and its gauge is high. One linear kernel per sensor. A fixed sum of kernels has to trust a sensor always
-// or never.
+// A made-up problem in which different samples need different kernels: several sensors that all see the
+// class, each with a gauge of its own state. Now and then one is out of order: its signal is wild whatever
+// the class is, and its gauge is high. One linear kernel per sensor. A fixed sum of kernels has to trust a
+// sensor always or never.
 #pragma once
 
 #include <string>

@@ -11,9 +11,9 @@
 
 namespace kloom::methods {
 
-// `scores`: samples × outputs, those of each sample from models that have not seen it. Classes: share of
-// samples, by weight, that get a wrong class. Regression: mean squared error, in the units of the output's
-// task.
+// `scores`: samples × outputs, those of each sample from models that have not seen it. Classes:
+// share of samples, by weight, that get a wrong class. Regression: mean squared error, in the units
+// of the output's task.
 [[nodiscard]] double held_out_error(const Targets& targets, const std::vector<MarginOutput>& outputs,
                                     const Matrix& scores);
 
@@ -25,8 +25,8 @@ namespace kloom::methods {
 // Platt's sigmoid of each output, as MarginPart::platt keeps them.
 [[nodiscard]] Matrix held_out_sigmoids(const std::vector<MarginOutput>& outputs, const Matrix& scores);
 
-// The numbers of an option that holds a range or a list, in increasing order. Throws InvalidArgument if one is
-// too small.
+// The numbers of an option that holds a range or a list, in increasing order. Throws InvalidArgument
+// if one is too small.
 [[nodiscard]] std::vector<double> option_numbers(const std::string& name, const std::string& text, double least,
                                                  bool open);
 

@@ -69,7 +69,8 @@ Gates::Output load_output(PartReader& file, std::size_t k, bool switches) {
 
 }  // namespace
 
-Predictions GatedPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
+Predictions GatedPart::predict(const Model& model, const KernelBank& bank,
+                               const PredictOptions& options) const {
   Predictions result = methods::gated_predictions(model, bank, options.contributions);
   methods::add_margin_classes(model, options, result);
   return result;
@@ -81,7 +82,8 @@ Needs GatedPart::needs(const Model& model) const {
   if (gates.space.empty()) return result;
   result.samples = models::all_of(model.coefficients.rows());
   for (Index p = 0; p < std::ssize(gates.space); ++p) {
-    if (gates.space[at(p)] != 0.0 && !std::ranges::binary_search(result.kernels, p)) result.kernels.push_back(p);
+    if (gates.space[at(p)] != 0.0 && !std::ranges::binary_search(result.kernels, p))
+      result.kernels.push_back(p);
   }
   std::ranges::sort(result.kernels);
   return result;
@@ -92,9 +94,11 @@ std::shared_ptr<const ModelPart> GatedPart::restricted(const Needs& needs) const
   for (Gates::Output& output : small->gates.outputs) {
     output.samples = models::selected(output.samples, needs.samples, needs.kernels);
     if (!output.patterns.empty())
-      output.patterns = models::selected(output.patterns, models::all_of(output.patterns.rows()), needs.kernels);
+      output.patterns =
+          models::selected(output.patterns, models::all_of(output.patterns.rows()), needs.kernels);
     if (!output.parameters.empty())
-      output.parameters = models::selected(output.parameters, needs.kernels, models::all_of(output.parameters.cols()));
+      output.parameters =
+          models::selected(output.parameters, needs.kernels, models::all_of(output.parameters.cols()));
   }
   if (!gates.space.empty()) small->gates.space = models::selected(gates.space, needs.kernels);
   return small;

@@ -11,21 +11,21 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
-#include "base/spelling.h"
 #include "data/folds.h"
 #include "kloom/error.h"
+#include "kloom/words.h"
 #include "methods/gated/held_out.h"
-#include "methods/lmkl/solver.h"
-#include "methods/margin/outputs.h"
 #include "methods/gated/part.h"
 #include "methods/gated/scores.h"
+#include "methods/lmkl/solver.h"
+#include "methods/margin/outputs.h"
 
 namespace kloom::methods {
 namespace {
 
 constexpr const char* kName = "lmkl";
 
-// Weights of the kernels in the one that gates look through.
+// Weights of the kernels in the sum whose principal components are the gates' inputs.
 Vector gate_space(const std::string& name, const KernelBank& bank) {
   const Index kernels = bank.kernels();
   if (name == "mean") return Vector(at(kernels), 1.0 / static_cast<double>(kernels));
@@ -59,7 +59,8 @@ class Fitter {
   [[nodiscard]] Matrix held_out_scores(double price) const;
   [[nodiscard]] double choose_price(Matrix& scores, Report& report) const;
   // `held_out`: scores of samples that were left out, from which probabilities are fitted; empty: none.
-  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions, const Matrix& held_out) const;
+  void fill(Model& model, double price, const std::vector<LocalSolution>& solutions,
+            const Matrix& held_out) const;
   void tell(Report& report, double price, const std::vector<LocalSolution>& solutions) const;
 
   const KernelBank& bank_;
@@ -137,7 +138,7 @@ double Fitter::choose_price(Matrix& scores, Report& report) const {
 void Fitter::fill(Model& model, double price, const std::vector<LocalSolution>& solutions,
                   const Matrix& held_out) const {
   const Index outputs = std::ssize(solutions);
-  // The gates are the weights; what is shared by all samples is 1.
+  // The gates are the weights of each sample; the weights shared by all samples are 1.
   model.weights.values = Matrix(1, bank_.kernels(), 1.0);
   model.coefficients = Matrix(bank_.rows(), outputs);
   GatedPart part = part_;
@@ -201,7 +202,7 @@ FitResult Fitter::fit() {
   return result;
 }
 
-// The SVM's, the gates with their outputs at two points, and the components.
+// Bytes for the SVM, the gates with their outputs at two points, and the principal components.
 std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
   return margin_memory(n, p, whole_kernel) +
          static_cast<std::size_t>(8 * n * p + (2 + p) * n * outputs + 2 * n * std::min<Index>(n, 500)) *
@@ -224,8 +225,8 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
        &O::gate_kernel,
        {},
        {},
-       "kernel through which the gates see a sample: mean (of all), a name, or a number; linear: they see the "
-       "features"},
+       "kernel through which the gates see a sample: mean (of all), a name, or a number; linear: they "
+       "see the features"},
       {"gate_inputs",
        &O::gate_inputs,
        kAtLeastOne,

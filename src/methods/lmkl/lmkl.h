@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Localised MKL as a method of the registry: what is minimised is in lmkl_solver.h. Two classes, one output per
-// class (one-versus-rest, each with its own gates), or regression with the ε-insensitive loss on the
-// standardised target.
+// Localised MKL as a method of the registry: what is minimised is in solver.h. Two classes, one output
+// per class (one-versus-rest, each with its own gates), or regression with the ε-insensitive loss on
+// the standardised target.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ struct LmklOptions {
   double C = 1.0;                // price of a violation
   std::string C_grid;            // values to choose C from by cross-validation; empty: take C
   std::string gate = "softmax";  // or "sigmoid"
-  std::string gate_kernel =
-      "mean";               // the kernel through which gates see a sample: mean of all, a name, or a number
-  Index gate_inputs = 10;   // its principal components that they see, at most
+  // The kernel whose principal components are the inputs of the gates: "mean" of all, a name, or a number.
+  std::string gate_kernel = "mean";
+  Index gate_inputs = 10;   // so many components at most
   Index steps = 50;         // of the gradient
   double change = 1e-4;     // relative fall of the objective to stop at
   double tolerance = 1e-5;  // relative duality gap of each SVM

@@ -94,8 +94,7 @@ LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Mat
 }
 
 // −Σ_i Σ_k c_i (K_k(c∘g_k))_i ∂g_k(x_i)/∂v_m ([GonenAlpaydin2008] section 3, with the factors of the gates).
-Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, Gates::Kind kind,
-                      const LocalPoint& point) {
+Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, Gates::Kind kind, const LocalPoint& point) {
   const Index n = bank.rows();
   const Index kernels = bank.kernels();
   const Vector ones(at(kernels), 1.0);
@@ -150,8 +149,8 @@ LineSearch search_line(const KernelBank& bank, const MarginTask& task, const Mat
   return {from, 0.0};
 }
 
-// Barzilai and Borwein's step from the last move and what it changed of the gradient; the old one where that is
-// no use.
+// Barzilai and Borwein's step from the last move and what it changed of the gradient; the old one
+// where that is no use.
 double next_step(const Matrix& gradient, const Matrix& before, double step) {
   double change = 0.0;
   double square = 0.0;

@@ -8,13 +8,12 @@
 //   given        a bank, labels ±1 (or numbers), C_i per sample, the gates' inputs z of every sample
 //   returns      V, coefficients, bias
 //
-// For fixed V it is an SVM (margin_mkl with fixed weights on the gated bank). Its derivative in V needs α
-// alone, because the maximum does not change to first order: gradient steps with a line search. The factors
-// left out above make constant gates the mean of all kernels. J is not convex in V: there is no proof of
-// optimality.
+// For fixed V it is an SVM (solve_margin_mkl with fixed weights on the gated bank). Its derivative in V needs α
+// alone, because the maximum does not change to first order: gradient steps with a line search. The
+// factors left out above make constant gates the mean of all kernels. J is not convex in V: there is no
+// proof of optimality.
 #pragma once
 
-#include "kloom/parts.h"
 #include "kloom/parts.h"
 #include "methods/margin/mkl.h"
 

@@ -341,7 +341,7 @@ FitResult Fitter::fit(const Targets& targets) {
   return result;
 }
 
-// The solver's, and box and coefficients of all outputs.
+// Bytes for the solver, and for box and coefficients of all outputs.
 std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
   return margin_memory(n, p, whole_kernel) + static_cast<std::size_t>(2 * n * outputs) * sizeof(double);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1) and ℓp-norm MKL.
-// They differ in how kernel weights are found (margin_mkl.h); tasks, choice of C and probabilities are the same
-// for all.
+// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1) and
+// ℓp-norm MKL. They differ in how kernel weights are found (mkl.h); tasks, choice of C and probabilities
+// are the same for all.
 //
 //   two classes       one output
 //   several classes   one output per class (one-versus-rest) or per pair (one-versus-one), each with its own
-//   kernel weights regression        ε-insensitive loss on the standardised target
+//                     kernel weights
+//   regression        ε-insensitive loss on the standardised target
 #pragma once
 
 #include <string>

@@ -85,12 +85,13 @@ class Solver {
         meter_(context, settings.stage),
         watched_(at(bank.kernels()), true) {
     // The SVM's own gap must be a fraction of the gap asked for; its violation is in units of the labels. Far
-    // from there less will do.
+    // from the optimum a coarser SVM will do.
     finest_ = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
     svm_.tolerance = settings.rule == WeightRule::second_order ? 1e-2 : finest_;
     svm_.iterations = std::max<Index>(1'000'000, 2000 * problem_.variables());
     const std::size_t budget = memory_budget(context);
-    // Free memory is what the bank has left; a budget that was given is for the bank as well.
+    // A budget that the user gave includes the bank; without one the budget is the memory that is free now,
+    // with the bank already there.
     const std::size_t taken = context.memory_budget != 0 ? bank.bytes() : 0;
     const std::size_t left = budget - std::min(budget, taken);
     const std::size_t least = margin_memory(bank.rows(), bank.kernels(), false);
@@ -179,9 +180,9 @@ void Solver::fill_outputs(Point& point, const std::vector<bool>& kernels) const 
   }
 }
 
-// A kernel without weight whose q is far below the largest will not come in soon (ℓ1 gives weight to the
-// largest only). Until the others have converged it is left out of the passes over the bank; then all are
-// looked at.
+// A kernel without weight whose q is far below the largest will not come in soon (ℓ1 gives weight to
+// the largest only). Until the others have converged it is left out of the passes over the bank; then
+// all are looked at.
 void Solver::choose_watched(const Point& point) {
   constexpr double kFar = 0.7;
   if (settings_.rule != WeightRule::second_order || !point.complete) return;
@@ -274,7 +275,7 @@ Matrix Solver::curvature(const Point& point) {
   return hessian;
 }
 
-// The combined kernel among the free samples, with a trace of a ridge for samples that are there twice.
+// The combined kernel among the free samples, with a tiny ridge: duplicate samples would make it singular.
 Matrix Solver::free_kernel(const std::vector<Index>& free) {
   const auto f = static_cast<Index>(free.size());
   Matrix kernel(f, f);
@@ -298,9 +299,9 @@ Point Solver::second_order_step(const Point& point) {
   const double largest = *std::max_element(point.q.begin(), point.q.end());
   for (Index m = 0; m < p; ++m) hessian(m, m) += 1e-9 * size + 1e-6 * largest;
   SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
-  Vector bent(at(p));
-  algebra::gemv(Op::none, 1.0, hessian.view(), point.theta, 0.0, bent);
-  for (std::size_t m = 0; m < bent.size(); ++m) model.linear[m] = -0.5 * point.q[m] - bent[m];
+  Vector curved(at(p));  // Hθ
+  algebra::gemv(Op::none, 1.0, hessian.view(), point.theta, 0.0, curved);
+  for (std::size_t m = 0; m < curved.size(); ++m) model.linear[m] = -0.5 * point.q[m] - curved[m];
   SvmOptions options;
   options.tolerance = 1e-3 * settings_.tolerance * std::max(largest, 1e-300);
   options.iterations = 200 * p + 10000;
@@ -404,9 +405,9 @@ MarginSolution Solver::solve(MarginStart start) {
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
-    // No more to be had at this precision of the inner SVM: sharpen it. A Newton step that gains next to
-    // nothing of the gap says the same: what is left of the gap is the SVM's (large boxes multiply its
-    // violation).
+    // The inner SVM is not exact enough for any further progress: make it more exact. A Newton step that
+    // closes next to nothing of the gap says the same: the rest of the gap is then the SVM's own error, which
+    // large boxes multiply.
     const bool stuck = candidate.primal >= point.primal * (1.0 - 1e-15);
     const bool crawls = settings_.rule == WeightRule::second_order &&
                         point.primal - candidate.primal < 1e-2 * (point.primal - point.dual);

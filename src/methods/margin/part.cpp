@@ -6,7 +6,8 @@
 
 namespace kloom {
 
-Predictions MarginPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
+Predictions MarginPart::predict(const Model& model, const KernelBank& bank,
+                                const PredictOptions& options) const {
   Predictions result = models::weighted_sums(model, bank, options);
   methods::add_margin_classes(model, options, result);
   return result;
@@ -28,8 +29,10 @@ std::string MarginPart::trouble(const Model& model) const {
   const Index outputs = model.coefficients.cols();
   if (!models::is_shape(box, model.coefficients.rows(), outputs))
     return "the bounds of the coefficients have the wrong shape";
-  if (!platt.empty() && !models::is_shape(platt, outputs, 2)) return "the probability curves have the wrong shape";
-  if (!pairs.empty() && !models::is_shape(pairs, outputs, 2)) return "the pairs of classes have the wrong shape";
+  if (!platt.empty() && !models::is_shape(platt, outputs, 2))
+    return "the probability curves have the wrong shape";
+  if (!pairs.empty() && !models::is_shape(pairs, outputs, 2))
+    return "the pairs of classes have the wrong shape";
   for (const double code : pairs.values())
     if (!(code >= 0.0 && code < static_cast<double>(model.classes.size())))
       return "a pair of classes names a class that is not there";

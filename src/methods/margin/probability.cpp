@@ -86,7 +86,7 @@ Matrix margin_probabilities(const Model& model, const Matrix& scores) {
       continue;
     }
     const Vector p = part_of<MarginPart>(model).pairs.empty() ? rest_probabilities(model, scores, i)
-                                                 : pair_probabilities(model, scores, i);
+                                                              : pair_probabilities(model, scores, i);
     for (Index c = 0; c < result.cols(); ++c) result(i, c) = p[static_cast<std::size_t>(c)];
   }
   return result;

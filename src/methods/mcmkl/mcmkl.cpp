@@ -13,8 +13,8 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
-#include "kloom/parts.h"
 #include "kloom/kernels.h"
+#include "kloom/parts.h"
 
 namespace kloom::methods {
 namespace {
@@ -24,8 +24,8 @@ constexpr const char* kName = "mcmkl";
 void check_class_kernels(const Targets& targets, const McmklOptions& options) {
   if (targets.classes.size() >= 3 || options.class_kernels == "identity") return;
   throw InvalidArgument(
-      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple of the "
-      "identity");
+      "option class_kernels needs three classes or more: with two, every kernel on classes is a multiple "
+      "of the identity");
 }
 
 McmklTask task_of(const Targets& targets, const McmklOptions& options, double price) {
@@ -70,8 +70,8 @@ Matrix scores_of(const KernelBank& bank, const McmklTask& task, const McmklSolut
   return scores;
 }
 
-// Share of held-out samples, by weight, that get a wrong class. Samples of a fold get price 0 and are scored by
-// the rest.
+// Share of held-out samples, by weight, that get a wrong class. Samples of a fold get price 0 and are
+// scored by the rest.
 double held_out_error(const KernelBank& bank, const McmklTask& task, const McmklOptions& options,
                       const Context& context) {
   const std::vector<Index> folds = data::stratified_folds(task.labels, options.folds, context.seed);
@@ -221,8 +221,7 @@ void fill_report(Report& report, const McmklSolution& solution, const McmklOptio
   } else {
     report.message = fmt::format(
         "relative duality gap {:.1e} is above the {:.1e} asked for: more --iterations, a larger --tolerance, "
-        "or "
-        "normalised kernels would help",
+        "or normalised kernels would help",
         solution.gap(), options.tolerance);
   }
 }

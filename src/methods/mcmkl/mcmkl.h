@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Multiclass MKL of Zien and Ong as a method of the registry: what is minimised is in mcmkl_solver.h. All
-// classes share one set of kernel weights. With kernels on classes beside the identity, the weights say how
-// similar the classes are.
+// Multiclass MKL of Zien and Ong as a method of the registry: what is minimised is in solver.h. All
+// classes share one set of kernel weights. With kernels on classes beside the identity, the weights say
+// how similar the classes are.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 
 using algebra::Op;
 
-// More than this cost more than the steps they save.
+// With more directions the Hessian costs more than the steps that it saves.
 constexpr Index kMostDirections = 1500;
 
 struct Direction {
@@ -25,7 +25,7 @@ std::vector<Direction> free_directions(const McmklTask& task, const Matrix& alph
   std::vector<Direction> directions;
   for (Index i = 0; i < alpha.rows(); ++i) {
     const Index y = task.labels[at(i)];
-    // The own class is free below its bound; where it is not, one of the others takes its place.
+    // The variable of the sample's own class is free below its bound; else another free one takes its place.
     const double largest = solvers::largest_coefficient(task.loss, task.box[at(i)]);
     Index reference = alpha(i, y) > 0.0 && alpha(i, y) < largest ? y : -1;
     for (Index u = 0; u < task.classes; ++u) {
@@ -108,7 +108,7 @@ Matrix sides_of(const NewtonPoint& point, const Factor& factor, const std::vecto
   return sides;
 }
 
-// VᵀBV from L⁻¹[V E]: what is left of V's part orthogonal to E's.
+// VᵀBV from L⁻¹[V E]: the products of the columns of L⁻¹V after projection onto the complement of L⁻¹E.
 Matrix hessian_of(const Matrix& sides, Index kernels) {
   const Index sums = sides.cols() - kernels;
   Matrix hessian(kernels, kernels);
@@ -146,9 +146,9 @@ Vector newton_point(const NewtonPoint& point) {
   for (Index k = 0; k < p; ++k) hessian(k, k) += 1e-9 * size + 1e-6 * largest;
   // ½ xᵀHx − (½q + Hβ)ᵀx over the simplex: an SVM-like problem with one equality and bounds.
   solvers::SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
-  Vector bent(at(p));
-  algebra::gemv(Op::none, 1.0, hessian.view(), point.beta, 0.0, bent);
-  for (std::size_t k = 0; k < bent.size(); ++k) model.linear[k] = -0.5 * q.values()[k] - bent[k];
+  Vector curved(at(p));  // Hβ
+  algebra::gemv(Op::none, 1.0, hessian.view(), point.beta, 0.0, curved);
+  for (std::size_t k = 0; k < curved.size(); ++k) model.linear[k] = -0.5 * q.values()[k] - curved[k];
   solvers::SvmOptions options;
   options.tolerance = 1e-12 * std::max(largest, 1e-300);
   options.iterations = 1000 * p + 10000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Second-order knowledge about J(β) of mcmkl_solver.h, for kernels on samples with one kernel on classes.
+// A quadratic model of J(β) of solver.h, for kernels on samples with one kernel on classes.
 //
 // While the same variables of the m-SVM stay free, its α is a smooth function of β, and the Hessian of J is
 // VᵀBV: V_k the scores of kernel k along the free directions, B the inverse of the joint kernel on those that

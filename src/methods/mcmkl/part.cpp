@@ -39,7 +39,8 @@ Predictions class_sums(const Model& model, const KernelBank& bank, const Predict
 
 }  // namespace
 
-Predictions McmklPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
+Predictions McmklPart::predict(const Model& model, const KernelBank& bank,
+                               const PredictOptions& options) const {
   Predictions result =
       class_kernels.empty() ? models::weighted_sums(model, bank, options) : class_sums(model, bank, options);
   result.codes = models::codes_of(result.scores);
@@ -70,7 +71,8 @@ std::string McmklPart::trouble(const Model& model) const {
   const auto classes = std::ssize(model.classes);
   const Index samples = model.coefficients.rows();
   if (!models::has_codes(model.task)) return "a multiclass part needs classes";
-  if (model.weights.shape != KernelWeights::Shape::shared) return "the classes do not share their kernel weights";
+  if (model.weights.shape != KernelWeights::Shape::shared)
+    return "the classes do not share their kernel weights";
   if (std::ssize(box) != samples) return "the prices of the samples have the wrong length";
   if (!is_shape(dual, samples, classes)) return "the dual point has the wrong shape";
   if (class_kernels.empty()) return {};

@@ -43,8 +43,8 @@ Vector solve_dense(Matrix a, Vector b) {
   return b;
 }
 
-// Primal and dual variables, and a direction in their space. Slacks: t of the quadratic constraints, s of the
-// box.
+// Primal and dual variables, and a direction in their space. Slacks: t of the quadratic
+// constraints, s of the box.
 struct State {
   Vector x;
   double gamma = 0.0;
@@ -261,8 +261,8 @@ bool InteriorPoint::factorise() {
   }
   columns_ = sides;
   algebra::cholesky_solve(factor_.view(), columns_.view());
-  // Unknowns β, b, γ: −[V Eᵀ]ᵀ H⁻¹ [V Eᵀ] − diag(t/β), and the column of γ in the rows of the quadratic
-  // constraints.
+  // Unknowns β, b, γ: −[V Eᵀ]ᵀ H⁻¹ [V Eᵀ] − diag(t/β), and the column of γ in the rows of
+  // the quadratic constraints.
   const Index order = products + equalities_;
   small_ = Matrix(order + 1, order + 1);
   Matrix inner(order, order);
@@ -342,7 +342,7 @@ double InteriorPoint::step_length(const State& d) const {
   limit(now_.s, d.s);
   limit(now_.nu, d.nu);
   if (task_.loss == solvers::MarginLoss::logistic) {
-    // The worth ends at C_i by itself.
+    // The worth is defined up to Σ_u x_iu = C_i only, and there is no slack that keeps x there.
     const Vector sums = sums_of(now_.x);
     const Vector changes = sums_of(d.x);
     for (std::size_t i = 0; i < sums.size(); ++i) {

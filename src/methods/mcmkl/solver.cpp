@@ -124,8 +124,8 @@ class CuttingPlanes {
   bool improved_ = false;                                        // by the last point
   Index iteration_ = 0;
   Index moves_ = 0;
-  std::vector<Matrix>
-      kernels_;  // the combined kernel, or with several class kernels each kernel once it has weight
+  // The combined kernel; with several class kernels each kernel, from when it first has weight.
+  std::vector<Matrix> kernels_;
   std::vector<std::unique_ptr<solvers::KernelRows>> rows_;
   bool whole_;                   // the combined kernel is made at once, not row by row
   solvers::KeptRows kept_;       // its rows
@@ -142,16 +142,17 @@ CuttingPlanes::CuttingPlanes(const KernelBank& bank, const McmklTask& task, cons
       meter_(context, "mcmkl"),
       problem_{task.labels, task.classes, task.box, task.loss, task.bias},
       cuts_(bank.kernels() * static_cast<Index>(task.class_kernels.size())),
-      // With the logistic loss every sample has a coefficient.
+      // With the logistic loss every sample has a coefficient, so every row will be needed.
       whole_(task.loss == solvers::MarginLoss::logistic || !bank.combines_by_rows()),
       kept_(bank.rows()) {
-  // The m-SVM's own gap must be a fraction of the gap asked for; far from there less will do.
+  // The m-SVM's own gap must be a fraction of the gap asked for; far from the optimum a coarser one will do.
   finest_ = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
   msvm_.tolerance = std::max(finest_, 1e-2);
   msvm_.iterations = std::max<Index>(1'000'000, 1000 * bank.rows());
   const auto kinds = static_cast<Index>(task.class_kernels.size());
   kernels_.resize(kinds == 1 ? 1 : at(bank.kernels()));
-  // Free memory is what the bank has left; a budget that was given is for the bank as well.
+  // A budget that the user gave includes the bank; without one the budget is the memory that is free now,
+  // with the bank already there.
   const std::size_t budget = memory_budget(context);
   const std::size_t left = budget - std::min(budget, context.memory_budget != 0 ? bank.bytes() : 0);
   if (kinds == 1 && mcmkl_memory(bank.rows(), bank.kernels(), task.classes, 1, true) > left) {
@@ -245,8 +246,8 @@ Vector CuttingPlanes::quadratic_step(const Point& best) {
   return newton_point({task_, combined_rows(best.beta), best.alpha, best.outputs, best.q, best.beta.values()});
 }
 
-// β_k ∝ β_k q_k. The weights that suit the norms ‖v_k‖ = β_k √q_k best are proportional to them; this goes
-// twice as far, in logarithms.
+// β_k ∝ β_k q_k. The best weights for given norms ‖v_k‖ = β_k √q_k are proportional to these norms, that is to
+// β_k √q_k; this step changes log β twice as much.
 Vector CuttingPlanes::norm_step(const Point& best) {
   Vector point(best.beta.values().begin(), best.beta.values().end());
   for (std::size_t k = 0; k < point.size(); ++k) point[k] *= best.q.values()[k];
@@ -256,8 +257,9 @@ Vector CuttingPlanes::norm_step(const Point& best) {
   return point;
 }
 
-// Samples that come into play on the way bend J more than the model knows. Where there may be many of them, a
-// step to the model's minimum goes too far; but not if that is a single kernel, where it is often right.
+// Samples that get a coefficient on the way add curvature to J that the quadratic model does not have. Where
+// many samples are still without one, the model's minimum is too far away, so the step is shortened; except
+// towards a single kernel, which is often right.
 void CuttingPlanes::shorten(Vector& point, const Point& best) {
   constexpr double kShare = 0.7;
   const bool many = 5 * static_cast<Index>(best.outputs.samples.size()) < 3 * best.alpha.rows();
@@ -267,9 +269,9 @@ void CuttingPlanes::shorten(Vector& point, const Point& best) {
 }
 
 // With one kernel on classes the minimum of a quadratic model of J is tried first, for as long as that closes
-// the gap. The model knows nothing of variables that will become free; where few are and the optimum is
-// far, the weights follow the norms, for as long as that improves. Else the level method, which always gets
-// there; kLevel is the share of the interval between the bounds that the level leaves above the lower one.
+// the gap. The model does not know variables that are yet to become free; where few are free and the gap
+// is large, norm_step is taken instead, for as long as that improves. Otherwise the level method, which always
+// converges; kLevel places the level between the lower bound (0) and the best value (1).
 Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimum& master, double lower) {
   constexpr double kLevel = 0.3;
   constexpr double kFar = 0.3;
@@ -283,8 +285,8 @@ Matrix CuttingPlanes::next(const Point& best, const solvers::SimplexCuts::Minimu
   }
   Vector point;
   const double gap = best.primal - lower;
-  const bool blind = 2 * static_cast<Index>(best.outputs.samples.size()) < bank_.rows();
-  if (blind && improved_ && gap > kFar * std::abs(best.primal)) {
+  const bool few_support = 2 * static_cast<Index>(best.outputs.samples.size()) < bank_.rows();
+  if (few_support && improved_ && gap > kFar * std::abs(best.primal)) {
     point = norm_step(best);
   } else if (gap <= (improved_ ? kCloser : 0.5) * gap_before_) {
     gap_before_ = gap;
@@ -324,7 +326,7 @@ Matrix CuttingPlanes::mixture(const Vector& multipliers) const {
   for (std::size_t t = 0; t < multipliers.size(); ++t) {
     if (multipliers[t] > 0.0) algebra::axpy(multipliers[t], alphas_[t].values(), mixed.values());
   }
-  // Mixtures of points at the bound may pass it by a rounding.
+  // A mixture of points at the bound may exceed it by rounding.
   for (Index i = 0; i < mixed.rows(); ++i) {
     const Index y = task_.labels[at(i)];
     mixed(i, y) = std::min(mixed(i, y), solvers::largest_coefficient(task_.loss, task_.box[at(i)]));
@@ -384,9 +386,9 @@ McmklSolution CuttingPlanes::solve() {
     }
     if (!settled) break;
     forget(master.multipliers);
-    // An m-SVM that is as wrong as the gap is wide says nothing new.
+    // Where the m-SVM's own error is of the size of the gap, another cut brings nothing: solve it more exactly.
     if (inexact > 0.2 * (best.primal - lower)) msvm_.tolerance = std::max(1e-12, 0.1 * msvm_.tolerance);
-    // The logistic loss is smooth, and what its m-SVM misses falls with the square of the tolerance.
+    // The logistic loss is smooth, so the error of its m-SVM falls with the square of the tolerance.
     if (task_.loss != solvers::MarginLoss::logistic) {
       msvm_.tolerance = std::min(msvm_.tolerance, std::max(finest_, 0.1 * gap));
     }
@@ -451,8 +453,8 @@ McmklSolution solve_mcmkl(const KernelBank& bank, const McmklTask& task, const M
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
   if (settings.algorithm == McmklAlgorithm::qcqp) return solve_mcmkl_qcqp(bank, task, settings, context);
   McmklSolution solution = CuttingPlanes(bank, task, settings, context).solve();
-  // Moves of few variables take very long on kernels of low rank at a high price. Where the problem is small,
-  // interior points do not mind.
+  // The m-SVM's moves of few variables converge slowly on kernels of low rank with a large C. Where the problem
+  // is small, interior points do not mind.
   const bool small = bank.rows() * (task.classes - 1) <= 1500;
   if (settings.algorithm == McmklAlgorithm::level && solution.status == Status::iteration_limit && small &&
       solution.iterations < settings.iterations) {

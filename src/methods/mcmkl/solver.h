@@ -16,7 +16,7 @@
 //                 after cheaper guesses
 //   silp          where the cuts are least: the paper's column generation, unfolded (11)
 //   silp-compact  the same with the m-SVM in the variables of (7)
-//   qcqp          none: (9) by interior points (mcmkl_qcqp.h)
+//   qcqp          none: (9) by interior points (qcqp.h)
 #pragma once
 
 #include <algorithm>

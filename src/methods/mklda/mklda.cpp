@@ -13,11 +13,11 @@
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
+#include "methods/mklda/strength_choice.h"
 #include "methods/stochastic/augmentation.h"
 #include "methods/stochastic/class_problem.h"
 #include "methods/stochastic/counted_sgd.h"
 #include "methods/stochastic/part.h"
-#include "methods/mklda/strength_choice.h"
 #include "solvers/draws.h"
 
 namespace kloom::methods {
@@ -61,8 +61,7 @@ class Fitter {
   void gibbs();
   void literal();
   bool note(const Solution& solution, double strength, double group);
-  // A sweep over many samples is long: whoever wants to abort is heard inside it. A wish to stop waits for its
-  // end.
+  // A sweep over many samples takes long, so `abort` takes effect inside it; `stop` waits for its end.
   std::function<void()> look() {
     return [this] { static_cast<void>(meter_.step(done_, planned_, std::nan(""))); };
   }
@@ -85,7 +84,7 @@ class Fitter {
       "sweeps", {"C", "beta", "support vectors", "violations", "kernel evaluations", "seconds"}, {}};
 };
 
-// Every sample as often as every other: passes over the samples, each in an order of its own.
+// Passes over all samples, each pass in a new random order: every sample is used equally often.
 std::vector<Index> Fitter::shuffled_order() {
   std::vector<Index> order;
   std::vector<Index> pass(at(bank_.rows()));
@@ -117,7 +116,7 @@ Solution Fitter::sweep(Matrix penalties) {
   return solution;
 }
 
-// Books a sweep; true if the caller should stop.
+// Adds a sweep to the report; true if the caller should stop.
 bool Fitter::note(const Solution& solution, double strength, double group) {
   const auto& s = solution.sweep;
   const double share = static_cast<double>(s.violations) / static_cast<double>(s.steps);
@@ -167,7 +166,7 @@ void Fitter::soft() {
   }
 }
 
-// The first third of the sweeps is forgotten.
+// The first third of the sweeps is the burn-in of the Gibbs sampler and is dropped.
 void Fitter::gibbs() {
   planned_ = sweeps();
   const Index burn_in = planned_ / 3;
@@ -297,7 +296,8 @@ const OptionTable<MkldaOptions>& mklda_option_table() {
 
 FitResult fit_mklda(const KernelBank& bank, const Targets& targets, const MkldaOptions& options,
                     const Context& context) {
-  return complete_fit(find_learner("mkl-da"), bank, targets, option_texts(mklda_option_table(), options), context,
+  return complete_fit(find_learner("mkl-da"), bank, targets, option_texts(mklda_option_table(), options),
+                      context,
                       [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 

@@ -14,10 +14,10 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "methods/gated/held_out.h"
-#include "methods/margin/outputs.h"
-#include "methods/samkl/solver.h"
 #include "methods/gated/part.h"
 #include "methods/gated/scores.h"
+#include "methods/margin/outputs.h"
+#include "methods/samkl/solver.h"
 
 namespace kloom::methods {
 namespace {
@@ -39,7 +39,7 @@ struct Judged {
   double error = 0.0;
 };
 
-// Simple ones first: of equally good choices the first is taken.
+// The simple ones first: of equally good choices the first is taken.
 std::vector<Choice> choices_of(const SamklOptions& options, Index kernels) {
   const std::vector<double> prices =
       options.C > 0.0 ? std::vector<double>{options.C} : option_numbers("C_grid", options.C_grid, 0.0, true);
@@ -139,9 +139,8 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
                             const SwitchedSolution& solution) const {
   const Matrix outputs =
       gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.switches);
-  const PatternScores best =
-      best_patterns(outputs, distinct_patterns(solution.switches, rest.box), solution.inner.bias,
-                            targets_.task == Task::binary);
+  const PatternScores best = best_patterns(outputs, distinct_patterns(solution.switches, rest.box),
+                                           solution.inner.bias, targets_.task == Task::binary);
   for (std::size_t i = 0; i < folds.size(); ++i) {
     if (folds[i] == fold) judged.scores(static_cast<Index>(i), static_cast<Index>(output)) = best.scores[i];
   }
@@ -246,7 +245,8 @@ Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice) const {
   return fitted;
 }
 
-void Fitter::fill(Model& model, GatedPart& part, const Choice& choice, const std::vector<Fitted>& fitted) const {
+void Fitter::fill(Model& model, GatedPart& part, const Choice& choice,
+                  const std::vector<Fitted>& fitted) const {
   const Index outputs = std::ssize(fitted);
   model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
   model.weights.values = Matrix(outputs, bank_.kernels());
@@ -306,8 +306,7 @@ void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
   if (own) {
     report.warnings.push_back(
         "sign of collapse: all samples of a class share a pattern of switches that no other class has, so "
-        "training "
-        "accuracy says nothing; compare with m0 = 0 on held-out samples");
+        "training accuracy says nothing; compare with m0 = 0 on held-out samples");
   }
   if (endless) {
     report.warnings.push_back(
@@ -390,7 +389,7 @@ FitResult Fitter::fit() {
   return result;
 }
 
-// The inner solver's, and switches, outputs and patterns.
+// Bytes for the inner solver, and for switches, outputs and patterns.
 std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
   return margin_memory(n, p, whole_kernel) +
          static_cast<std::size_t>(6 * n * p + (2 + p) * n * outputs) * sizeof(double);
@@ -413,8 +412,8 @@ const OptionTable<SamklOptions>& samkl_option_table() {
        &O::updates,
        {},
        {"auto", "one", "stop", "literal"},
-       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the paper's Algorithm "
-       "1"},
+       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the "
+       "paper's Algorithm 1"},
       {"update_limit", &O::update_limit, kAtLeastOne, {}, "at most this many updates of the switches"},
       {"h0",
        &O::h0,

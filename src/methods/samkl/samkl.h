@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sample-adaptive MKL as a method of the registry: what is minimised is in samkl_solver.h. Two classes, or one
-// output per class (one-versus-rest), each with its own kernel weights and switches.
+// Sample-adaptive MKL as a method of the registry: what is minimised is in solver.h. Two classes, or one output
+// per class (one-versus-rest), each with its own kernel weights and switches.
 //
 // The switches of a sample are chosen with its label, so the published algorithm can collapse: all samples of a
 // class switch off the same kernels, and the bias tells the classes apart in training and nowhere else.

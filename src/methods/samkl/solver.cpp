@@ -132,8 +132,8 @@ SwitchedMkl::Update SwitchedMkl::update(const SwitchedSolution& s) const {
     Vector gains = row_of(g, i);
     algebra::scale(y, gains);
     const double reached = algebra::dot(gains, row_of(s.switches, i)) + y * s.inner.bias;
-    // τ(1 − ξ) = min(τ, y(f + b)), less what the inner solution may miss, so that the present switches are
-    // feasible.
+    // τ(1 − ξ) = min(τ, y(f + b)), less what the inner solution may miss, so that the present
+    // switches are feasible.
     const double needed = std::min(tau, reached) - y * s.inner.bias - 1e-6 * std::max(1.0, tau);
     const auto found = solvers::fewest_switches(gains, start_, needed, settings_.changes);
     if (!found) continue;

@@ -2,23 +2,22 @@
 //
 // Sample-adaptive MKL with one output [Liu2014]: kernels are switched off sample by sample.
 //
-//   minimise     ½ Σ_p ‖w_p‖²/γ_p + C Σ_i ξ_i                                                             (eq.
-//   11) subject to   y_i (Σ_p h_ip w_pᵀφ_p(x_i) + b)/τ_i ≥ 1 − ξ_i,  ξ ≥ 0,  γ ≥ 0,  Σ γ_p = 1 with         h_i
-//   the fewest kernels that keep sample i's constraint, ‖h_i − h⁰‖₁ ≤ m₀                 (eq. 15)
-//                τ_i = Σ_p h_ip ‖w_p‖ / Σ_p ‖w_p‖                                                         (eq.
-//                16)
+//   minimise     ½ Σ_p ‖w_p‖²/γ_p + C Σ_i ξ_i                                                    (eq. 11)
+//   subject to   y_i (Σ_p h_ip w_pᵀφ_p(x_i) + b)/τ_i ≥ 1 − ξ_i,  ξ ≥ 0,  γ ≥ 0,  Σ γ_p = 1
+//   with         h_i the fewest kernels that keep sample i's constraint, ‖h_i − h⁰‖₁ ≤ m₀        (eq. 15)
+//                τ_i = Σ_p h_ip ‖w_p‖ / Σ_p ‖w_p‖                                                (eq. 16)
 //   given        a bank, labels ±1, C_i per sample, h⁰, m₀
 //   returns      γ, coefficients, b, h, τ
 //
 // Alternates as Algorithm 1 does. For fixed h and τ the problem is ℓ1 MKL on the kernels K̃_p(i, j) = h_ip h_jp
-// K_p(i, j) with box C_i/τ_i and margin τ_i (substitute α' = α/τ in eq. 13), so margin_mkl solves it. Not
-// convex in all together: there is no proof of optimality.
+// K_p(i, j) with box C_i/τ_i and margin τ_i (substitute α' = α/τ in eq. 13), so solve_margin_mkl solves it. The
+// problem is not convex in all variables together: there is no proof of optimality.
 //
-//   paper       here
-//   h, τ        switches, margins
-//   α_i y_i/τ_i coefficients of `inner`
-//   γ           theta of `inner`
-//   m₀          changes
+//   paper         here
+//   h, τ          switches, margins
+//   α_i y_i/τ_i   coefficients of `inner`
+//   γ             theta of `inner`
+//   m₀            changes
 #pragma once
 
 #include <set>
@@ -45,7 +44,7 @@ struct SwitchedSolution {
   Index updates = 0;
 };
 
-// What is told of every solution on the way.
+// What the report says about every solution on the way.
 struct SwitchRound {
   double objective = 0.0;
   Index kernels = 0;          // with weight

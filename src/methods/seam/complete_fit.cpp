@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The boundary of every method, once for all: what is refused before a fit, and what model and report hold after it.
+// The boundary of every method, once for all: what is refused before a fit, and what model and
+// report hold after it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ void check_samples(const KernelBank& bank, const Targets& targets) {
 void check_task(const Learner& learner, const Targets& targets) {
   if (std::ranges::find(learner.tasks, targets.task) != learner.tasks.end()) return;
   std::string known;
-  for (const Task task : learner.tasks) known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(task));
+  for (const Task task : learner.tasks)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(task));
   throw InvalidArgument(
       fmt::format("method {} learns {} tasks; this one is {}", learner.name, known, to_string(targets.task)));
 }
@@ -44,8 +46,8 @@ void check_labels(const Learner& learner, const Targets& targets) {
 
 void check_weights(const Targets& targets) {
   if (!targets.weights.empty() && std::ssize(targets.weights) != targets.samples()) {
-    throw InvalidArgument(fmt::format("there are {} sample weights for {} samples", targets.weights.size(),
-                                      targets.samples()));
+    throw InvalidArgument(
+        fmt::format("there are {} sample weights for {} samples", targets.weights.size(), targets.samples()));
   }
   for (std::size_t i = 0; i < targets.weights.size(); ++i) {
     if (targets.weights[i] >= 0.0) continue;
@@ -79,7 +81,8 @@ FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Tar
   report.kernels = bank.kernels();
   report.threads = threads.threads();
   report.seed = context.seed;
-  report.memory_bytes += bank.bytes() + learner.working_memory(bank.rows(), bank.kernels(), outputs_of(targets));
+  report.memory_bytes +=
+      bank.bytes() + learner.working_memory(bank.rows(), bank.kernels(), outputs_of(targets));
   Model& model = result.model;
   model.method = learner.name;
   model.task = targets.task;

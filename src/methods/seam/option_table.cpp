@@ -8,8 +8,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/spelling.h"
 #include "kloom/error.h"
+#include "kloom/words.h"
 
 namespace kloom::methods {
 namespace {
@@ -23,10 +23,6 @@ bool within(double value, const NumberRule& rule) {
 }
 
 }  // namespace
-
-std::string number_text(double value) {
-  return fmt::format("{}", value);
-}
 
 std::string rule_text(const NumberRule& rule) {
   const std::string low =

@@ -42,7 +42,6 @@ Index parse_integer(const std::string& name, const std::string& value, const Num
 bool parse_flag(const std::string& name, const std::string& value);
 std::string parse_choice(const std::string& name, const std::string& value,
                          const std::vector<std::string>& choices);
-std::string number_text(double value);
 [[noreturn]] void unknown_option(const std::string& method, const std::string& name,
                                  const std::vector<std::string>& known);
 

@@ -23,8 +23,8 @@ class Augmentation {
   Augmentation(const Priors& priors, Index classes, Index kernels, bool literal);
 
   void draw_strengths(solvers::Draws& draws);
-  // λ_mf⁻¹ ~ inverse Gaussian with mean 1/(|β|‖w_mf‖) and shape 1, class by class, then the conditionals of α
-  // and β.
+  // λ_mf⁻¹ ~ inverse Gaussian with mean 1/(|β|‖w_mf‖) and shape 1, class by class, then the
+  // conditionals of α and β.
   void draw_auxiliaries(const Matrix& norms, solvers::Draws& draws);
   // γ (M × F) for n samples.
   [[nodiscard]] Matrix penalties(double n) const;

@@ -100,8 +100,8 @@ std::string features_trouble(const FeatureScores& part, const Model& model) {
 Predictions StochasticPart::predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const {
   const Term whole{model.weights.values, model.coefficients};
-  Predictions result =
-      models::sum_of_terms(model, bank, terms.empty() ? std::span(&whole, 1) : std::span<const Term>(terms), options);
+  Predictions result = models::sum_of_terms(
+      model, bank, terms.empty() ? std::span(&whole, 1) : std::span<const Term>(terms), options);
   if (!model.classes.empty()) result.codes = models::codes_of(result.scores);
   return result;
 }
@@ -136,7 +136,8 @@ std::string StochasticPart::trouble(const Model& model) const {
   return {};
 }
 
-Predictions StreamPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
+Predictions StreamPart::predict(const Model& model, const KernelBank& bank,
+                                const PredictOptions& options) const {
   return StochasticPart::predict(model, bank, options);
 }
 
@@ -158,8 +159,8 @@ std::string StreamPart::trouble(const Model& model) const {
   return found.empty() && features ? features_trouble(*features, model) : found;
 }
 
-Predictions StreamPart::predict_samples(const Model& model, const Dataset& samples, const PredictOptions& options,
-                                        const Context& context) const {
+Predictions StreamPart::predict_samples(const Model& model, const Dataset& samples,
+                                        const PredictOptions& options, const Context& context) const {
   constexpr Index kRows = 256;
   const algebra::ThreadScope threads(context);
   const Dataset data = model.recipe->preprocessing.apply(samples);

@@ -59,7 +59,7 @@ struct StreamState {
   std::optional<FeatureMap> map;  // finite features in the place of support vectors
   FeatureError map_error;
   std::vector<Vector> theta;  // with them: per class, the sum of the features of violating samples
-  Index booked = 0;           // literal: support vectors that `squares` knows
+  Index booked = 0;           // literal: support vectors already counted in `squares`
   Index samples = 0;
   Index origin = 0;  // samples before this one are forgotten: the budget has dropped their support vectors
   Index right = 0;

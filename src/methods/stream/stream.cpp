@@ -185,8 +185,8 @@ void StreamLearner::Impl::learn_mirror(Block& block) {
   }
 }
 
-// With finite features every kernel has its own sum θ_mf of the features of violating samples; raw_fm =
-// θ_mfᵀφ_f(x).
+// With finite features every kernel has its own sum θ_mf of the features of violating samples;
+// raw_fm = θ_mfᵀφ_f(x).
 void StreamLearner::Impl::learn_features(Block& block, const Matrix& features) {
   const Index p = state_.store->kernels();
   const Index count = state_.map->count();
@@ -249,9 +249,9 @@ void StreamLearner::Impl::settle(const Block& block) {
   keep_budget();
 }
 
-// The oldest go, and with them the steps before the oldest that stays: what is left is the descent over the
-// samples since then. Keeping the steps would shrink all scores, let every sample violate the margin, and leave
-// nothing but the last samples in the budget.
+// Drops the oldest support vectors, and with them the steps before the oldest that stays: what is left is the
+// descent over the samples since then. Keeping the count of steps would shrink all scores, so that every sample
+// would violate the margin and only the last samples would stay in the budget.
 void StreamLearner::Impl::keep_budget() {
   const Index surplus = state_.support() - state_.options.budget;
   if (state_.options.budget == 0 || surplus <= 0) return;
@@ -269,8 +269,8 @@ void StreamLearner::Impl::keep_budget() {
   }
 }
 
-// literal: adds to t²‖w_mf‖² what the support vectors since the last time brought, against all before and
-// themselves.
+// literal: adds to t²‖w_mf‖² the inner products of the support vectors that came since the last call with all
+// earlier ones and with each other.
 void StreamLearner::Impl::book_norms() {
   const auto& families = state_.store->families();
   const Index p = state_.store->kernels();

@@ -56,8 +56,8 @@ class Descent {
 
  private:
   void block(std::span<const Index> rows);
-  // With two classes the output is the difference, so a violation moves θ by (+Φ, −Φ): twice the inner
-  // products.
+  // With two classes the output is the difference, so a violation moves θ by (+Φ, −Φ): twice
+  // the inner products.
   void update(std::span<const Index> rows, Index i, const Violation& v, Matrix& raw);
   void refresh_norms();
   [[nodiscard]] Matrix support_counts() const;
@@ -212,8 +212,8 @@ double Fitter::held_out_error(const UfoMirror& mirror) const {
   return wrong / static_cast<double>(bank_.rows());
 }
 
-// The published grid search: every λ with every α, five folds each. Of equal ones the sparsest, then the
-// smoothest.
+// The published grid search: every λ with every α, five folds each. Of equal ones the sparsest,
+// then the smoothest.
 void Fitter::choose(Report& report) {
   std::vector<double> lambdas = {options_.lambda > 0.0 ? options_.lambda
                                                        : kDefaultLambda / static_cast<double>(bank_.rows())};
@@ -343,7 +343,8 @@ const OptionTable<UfoOptions>& ufo_option_table() {
 
 FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptions& options,
                   const Context& context) {
-  return complete_fit(find_learner("ufo-mkl"), bank, targets, option_texts(ufo_option_table(), options), context,
+  return complete_fit(find_learner("ufo-mkl"), bank, targets, option_texts(ufo_option_table(), options),
+                      context,
                       [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
 }
 

@@ -2,8 +2,8 @@
 //
 // UFO-MKL, ultra-fast optimisation of multiple kernel learning (Orabona & Jie 2011).
 //
-//   minimise  (λ/2) ‖(‖w_1‖, …, ‖w_F‖)‖_p² + α Σ_f ‖w_f‖ + (1/N) Σ_n max(0, 1 + max_{m ≠ y_n} g(m, x_n) −
-//   g(y_n, x_n))
+//   minimise  (λ/2) ‖(‖w_1‖, …, ‖w_F‖)‖_p² + α Σ_f ‖w_f‖
+//             + (1/N) Σ_n max(0, 1 + max_{m ≠ y_n} g(m, x_n) − g(y_n, x_n))
 //
 // with w_f the weights of kernel f over all classes together, p = q/(q − 1), q = max(2, 2 ln F). Stochastic
 // mirror descent: θ = Σ over violations of the gradient, w = ∇R*(θ/t), that is
@@ -18,8 +18,8 @@
 #include <string>
 
 #include "kloom/learner.h"
-#include "methods/stochastic/counted_sgd.h"
 #include "methods/seam/option_table.h"
+#include "methods/stochastic/counted_sgd.h"
 
 namespace kloom::methods {
 
@@ -37,11 +37,12 @@ struct UfoOptions {
 [[nodiscard]] FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptions& options,
                                 const Context& context);
 
-// λN where none is given: weak enough that a few hundred samples are learned, not put into the larger class.
+// λN where no λ is given: a penalty so weak that a few hundred samples are still learned; a stronger one would
+// put them all into the larger class.
 inline constexpr double kDefaultLambda = 0.1;
 
-// ∇R*: the weight of each kernel from ‖θ_f‖² and t, so that w_f = weight_f θ_f. λ = 0: kDefaultLambda/t at
-// every t.
+// ∇R*: the weight of each kernel from ‖θ_f‖² and t, so that w_f = weight_f θ_f. λ = 0 stands for
+// kDefaultLambda/t at every t.
 class UfoMirror {
  public:
   UfoMirror(double lambda, double alpha, Index kernels);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Products in single precision against loops in double. A sum of k products of rounded numbers is off by at
-// most (k
-// + 3)·2⁻²⁴ of the same sum of absolute values.
+// most (k + 3)·2⁻²⁴ of the same sum of absolute values.
 #include "algebra/single_precision.h"
 
 #include <gtest/gtest.h>

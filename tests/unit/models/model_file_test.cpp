@@ -293,8 +293,8 @@ bool same(const Model& a, const Model& b) {
          a.options_json == b.options_json && a.report_json == b.report_json &&
          a.kernel_names == b.kernel_names && a.weights.shape == b.weights.shape &&
          same(a.weights.values, b.weights.values) && same(a.weights.deviation, b.weights.deviation) &&
-         same(a.coefficients, b.coefficients) && same_bits(a.bias, b.bias) &&
-         (x == nullptr || same(*x, *y)) && (!a.recipe || same(*a.recipe, *b.recipe));
+         same(a.coefficients, b.coefficients) && same_bits(a.bias, b.bias) && (x == nullptr || same(*x, *y)) &&
+         (!a.recipe || same(*a.recipe, *b.recipe));
 }
 
 TEST(ModelFile, RandomModelsComeBackToTheBit) {
@@ -318,7 +318,8 @@ TEST(ModelFile, DamageAtEveryByteIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.file("m.kloom");
   unsigned seed = 0;
-  while (!random_model(seed).recipe || !has_posterior(random_model(seed)) || random_model(seed).kernel_names.size() > 3)
+  while (!random_model(seed).recipe || !has_posterior(random_model(seed)) ||
+         random_model(seed).kernel_names.size() > 3)
     ++seed;
   const Model model = random_model(seed);
   save_model(model, path);
@@ -345,7 +346,8 @@ TEST(ModelFile, ModelsThatBreakARuleAreNotSaved) {
   const TemporaryFolder folder;
   const std::string path = folder.file("m.kloom");
   unsigned seed = 0;
-  while (!random_model(seed).recipe || !has_posterior(random_model(seed)) || random_model(seed).task != Task::binary)
+  while (!random_model(seed).recipe || !has_posterior(random_model(seed)) ||
+         random_model(seed).task != Task::binary)
     ++seed;
   const auto refused = [&](auto change) {
     Model model = random_model(seed);
@@ -365,7 +367,8 @@ TEST(ModelFile, ModelsThatBreakARuleAreNotSaved) {
   EXPECT_THAT(refused([](Model& m) { m.kernel_names.emplace_back("k"); }), HasSubstr("weights"));
   EXPECT_THAT(refused([](Model& m) { m.weights.deviation = Matrix(7, 7); }), HasSubstr("deviations"));
   EXPECT_THAT(refused([](Model& m) { m.coefficients = Matrix(); }), HasSubstr("coefficients"));
-  EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].omega.push_back(1); }), HasSubstr("wrong length"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].omega.push_back(1); }),
+              HasSubstr("wrong length"));
   EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].be_covariance = Matrix(1, 1); }),
               HasSubstr("bias and kernel"));
   EXPECT_THAT(refused([](Model& m) { edit_part<BemklPosterior>(m).groups[0].a_covariance = {Matrix(1, 9)}; }),

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <random>
 
+#include "base/stopwatch.h"
 #include "kloom/compare.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
@@ -41,8 +42,8 @@ ValidationRequest request_for(const Targets& targets, const std::string& method,
   ValidationRequest request;
   // Everything that is fitted: widths by quantiles, traces, variances, centres.
   request.spec = parse_kernel_spec(
-      "rbf(auto, count=2); poly(degree=2, normalise=unit-trace); linear(normalise=centre); "
-      "linear(normalise=unit-variance)");
+      "rbf(auto, count=2); poly(degree=2, normalise=unit-trace); "
+      "linear(normalise=centre); linear(normalise=unit-variance)");
   request.candidates = {{method, {}, {}}};
   SplitRequest splits;
   splits.folds = folds;
@@ -314,7 +315,13 @@ TEST(Compare, FitsItsBudgetAndNamesWhatIsLeftOut) {
   request.methods = {"uniform", "single"};
   request.splits.folds = 3;
   request.seconds = 60.0;
+  const Stopwatch clock;
   const Comparison comparison = compare(data, targets, request, one_thread());
+  EXPECT_LE(clock.seconds(), request.seconds);
+  EXPECT_EQ(comparison.budget_seconds, request.seconds);
+  EXPECT_GT(comparison.estimated_seconds, 0.0);
+  EXPECT_LE(comparison.estimated_seconds, request.seconds);
+  EXPECT_FALSE(comparison.validation.out_of_time);
   EXPECT_EQ(comparison.complete_splits, 3);
   ASSERT_EQ(comparison.methods.size(), 2u);
   EXPECT_EQ(comparison.recommended, comparison.methods.front().candidate.method);
@@ -334,7 +341,13 @@ TEST(Compare, ShrinksToAShortBudgetAndSaysSo) {
   request.methods = {"uniform", "single"};
   request.splits.repeats = 100000;
   request.seconds = 2.0;
+  const Stopwatch clock;
   const Comparison comparison = compare(data, targets, request, one_thread());
+  // Validation ends at 0.9 of the budget and the last fit gets at least 0.1 of it. Both ask for the time at every
+  // step, and a step takes milliseconds: twice the budget is far more than that, also on a busy machine.
+  EXPECT_LE(clock.seconds(), 2.0 * request.seconds);
+  EXPECT_LE(comparison.estimated_seconds, request.seconds);
+  EXPECT_GT(comparison.complete_splits, 0);
   ASSERT_FALSE(comparison.notes.empty());
   EXPECT_NE(comparison.notes.front().find("of 100000 repeats"), std::string::npos) << comparison.notes.front();
   EXPECT_LT(comparison.request.splits.size(), 100000u);

@@ -56,8 +56,8 @@ TEST(MarginLoss, SlopeAndCurvatureAreDerivatives) {
       const double c = 2.0;
       const double a = share * c;
       const double step = 1e-5;
-      // Central differences err by step²/6 times the third derivatives, at most 1/0.1² and 2/0.1³ here, and by
-      // rounding, eps/step.
+      // Central differences err by step²/6 times the third derivatives, at most 1/0.1² and 2/0.1³ here, and
+      // by rounding, eps/step.
       EXPECT_NEAR(worth_slope(loss, c, a), (worth(loss, c, a + step) - worth(loss, c, a - step)) / (2.0 * step),
                   1e-5);
       EXPECT_NEAR(worth_curvature(loss, c, a),

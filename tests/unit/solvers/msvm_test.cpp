@@ -379,8 +379,8 @@ TEST(Msvm, TwoClassesWithLogisticLossAreHalfLogisticRegressionAtTwiceThePrice) {
   }
 }
 
-// Where one class alone has a price the infimum 0 is not attained; the loss at the bias found is 0 in double
-// precision.
+// Where one class alone has a price the infimum 0 is not attained; the loss at the bias found is 0
+// in double precision.
 TEST(Msvm, OneClassAloneWithLogisticLossHasNoLoss) {
   const MulticlassProblem made = simplex_problem(12, 3, {1.0}, 4);
   MsvmProblem problem = problem_of(made, 1.0);

@@ -22,8 +22,8 @@ Vector random_location(Index classes, double spread, std::uint64_t seed) {
   return location;
 }
 
-// Draws of f ~ N(location, deviation²): how often each class has the largest, and the mean of f where `label`
-// has.
+// Draws of f ~ N(location, deviation²): how often each class has the largest, and the mean of f
+// where `label` has.
 struct Sampled {
   double draws = 0.0;
   Vector wins;

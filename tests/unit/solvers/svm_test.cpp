@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The SVM core against LIBSVM's C interface on the same precomputed kernels, and against its own optimality
-// conditions.
+// The SVM core against LIBSVM's C interface on the same precomputed kernels, and against its
+// own optimality conditions.
 #include "solvers/svm.h"
 
 #include <gtest/gtest.h>

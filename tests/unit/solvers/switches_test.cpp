@@ -58,8 +58,8 @@ int cbc_count(const Instance& instance) {
   return static_cast<int>(std::lround(model.getObjValue()));
 }
 
-// Gains on a grid of quarters: many ties, and every sum is exact, so the border of feasibility is the same for
-// both.
+// Gains on a grid of quarters: many ties, and every sum is exact, so the border of feasibility is
+// the same for both.
 Instance random_instance(std::mt19937& engine) {
   const auto uniform = [&](int low, int high) {
     return low + static_cast<int>(engine() % static_cast<unsigned>(high - low + 1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The multiclass part of a model file: back to the bit, refused where it breaks a rule, refused where it is
-// damaged.
+// The multiclass part of a model file: back to the bit, refused where it breaks a rule, refused
+// where it is damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,8 +88,10 @@ TEST(McmklFile, PartsThatBreakARuleAreNotSaved) {
               HasSubstr("kernels on classes"));
   EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_kernels = Matrix(2, 6); }),
               HasSubstr("kernels on classes"));
-  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_weights = Matrix(3, 2); }), HasSubstr("weights"));
-  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_weights = Matrix(); }), HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_weights = Matrix(3, 2); }),
+              HasSubstr("weights"));
+  EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).class_weights = Matrix(); }),
+              HasSubstr("weights"));
   EXPECT_THAT(refused([](Model& m) {
                 m.weights.shape = KernelWeights::Shape::per_class;
                 m.weights.values = Matrix(3, 2);

@@ -56,8 +56,7 @@ Model sound_model(Gates::Kind kind) {
   return model;
 }
 
-constexpr Gates::Kind kKinds[] = {Gates::Kind::switches, Gates::Kind::softmax,
-                                     Gates::Kind::sigmoid};
+constexpr Gates::Kind kKinds[] = {Gates::Kind::switches, Gates::Kind::softmax, Gates::Kind::sigmoid};
 
 bool same(const Model& a, const Model& b) {
   const Gates& x = part_of<GatedPart>(a).gates;
@@ -111,21 +110,30 @@ TEST(GateFile, GatesThatBreakARuleAreNotSaved) {
   const auto softmax = Gates::Kind::softmax;
   EXPECT_EQ(refused(switches, [](Model&) {}), "accepted");
   EXPECT_THAT(refused(switches, [](Model& m) { m.part = nullptr; }), HasSubstr("no part"));
-  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs.pop_back(); }), HasSubstr("each score"));
-  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].samples = Matrix(3, 2); }),
-              HasSubstr("each sample"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs.pop_back(); }),
+              HasSubstr("each score"));
+  EXPECT_THAT(
+      refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].samples = Matrix(3, 2); }),
+      HasSubstr("each sample"));
   EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].samples(0, 0) = 0.5; }),
               HasSubstr("on nor off"));
   EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[1].patterns = Matrix(); }),
               HasSubstr("patterns"));
-  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].margins[2] = 0.0; }), HasSubstr("positive"));
-  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].margins.pop_back(); }), HasSubstr("margins"));
-  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.start.pop_back(); }), HasSubstr("per kernel"));
-  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).pairs = Matrix(3, 2); }), HasSubstr("pairs"));
-  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].parameters = Matrix(2, 3); }),
-              HasSubstr("parameters"));
-  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.offset.pop_back(); }), HasSubstr("inputs"));
-  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.space.clear(); }), HasSubstr("inputs"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].margins[2] = 0.0; }),
+              HasSubstr("positive"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].margins.pop_back(); }),
+              HasSubstr("margins"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).gates.start.pop_back(); }),
+              HasSubstr("per kernel"));
+  EXPECT_THAT(refused(switches, [](Model& m) { edit_part<GatedPart>(m).pairs = Matrix(3, 2); }),
+              HasSubstr("pairs"));
+  EXPECT_THAT(
+      refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.outputs[0].parameters = Matrix(2, 3); }),
+      HasSubstr("parameters"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.offset.pop_back(); }),
+              HasSubstr("inputs"));
+  EXPECT_THAT(refused(softmax, [](Model& m) { edit_part<GatedPart>(m).gates.space.clear(); }),
+              HasSubstr("inputs"));
 }
 
 }  // namespace

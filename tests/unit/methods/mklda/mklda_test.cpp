@@ -205,8 +205,8 @@ TEST(MklDa, SuffixAverageIsTheMeanOfTheIterates) {
   }
 }
 
-// Completing the square: β is N(μ₀/(1+τσ₀²), σ₀²/(1+τσ₀²)), α Gamma with scale 2θ₀/(2 + wθ₀), from the priors
-// anew.
+// Completing the square: β is N(μ₀/(1+τσ₀²), σ₀²/(1+τσ₀²)), α Gamma with scale 2θ₀/(2 + wθ₀),
+// from the priors anew.
 TEST(MklDa, PlainConditionalsStartFromThePriors) {
   Augmentation augmentation({1.0, 2.0, 3.0, 0.5}, 2, 2, false);
   solvers::Draws draws(1);
@@ -236,8 +236,8 @@ TEST(MklDa, EveryModeLearnsAndIsCertified) {
       const Predictions predictions = predict(fit.model, *p.bank, {}, {});
       int right = 0;
       for (std::size_t i = 0; i < 150; ++i) right += predictions.codes[i] == p.targets.codes[i] ? 1 : 0;
-      // Noise of 0.5 beside a signal of deviation 1.4 leaves about 89 % (two classes) and 78 %; chance is 50
-      // and 40.
+      // Noise of 0.5 beside a signal of deviation 1.4 leaves about 89 % (two classes) and 78 %;
+      // chance is 50 and 40.
       EXPECT_GE(right, classes == 2 ? 115 : 90);
       const Certificate certificate = certify(*p.bank, p.targets, fit.model, {});
       // Weak duality: the bound never exceeds the objective.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// UFO-MKL against a transcription on explicit features, and against an independent minimiser of the same
-// objective.
+// UFO-MKL against a transcription on explicit features, and against an independent minimiser of
+// the same objective.
 #include "methods/ufomkl/ufomkl.h"
 
 #include <gtest/gtest.h>
@@ -184,8 +184,8 @@ double objective(const Explicit& p, const Weights& w, double lambda, double alph
   return 0.5 * lambda * std::pow(sum, 2.0 / power) + alpha * group + loss / static_cast<double>(p.samples());
 }
 
-// Subgradient descent on all samples at once, steps c/√k, best value kept: slow, and nothing in common with
-// UFO-MKL.
+// Subgradient descent on all samples at once, steps c/√k, best value kept: slow, and nothing in
+// common with UFO-MKL.
 double independent_minimum(const Explicit& p, double lambda, double alpha) {
   Weights w = zeros(p);
   const double q = dual_power(w.size());

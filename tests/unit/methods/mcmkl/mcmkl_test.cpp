@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Multiclass MKL: all algorithms agree, special cases with known answers, kernels on classes, models and
-// certificates.
+// Multiclass MKL: all algorithms agree, special cases with known answers, kernels on classes,
+// models and certificates.
 #include "methods/mcmkl/mcmkl.h"
 
 #include <gtest/gtest.h>
@@ -153,8 +153,8 @@ double item(const Certificate& certificate, const std::string& name) {
   return 0.0;
 }
 
-// The referee shares no code with the learner and finds the same objective; a model that is not what it says is
-// found out.
+// The referee shares no code with the learner and finds the same objective; a model that is not what it
+// says is found out.
 TEST(Mcmkl, RefereeConfirmsEveryVariant) {
   const MulticlassProblem problem = simplex_problem(45, 3, {0.5, 1.0, 3.0}, 38);
   const auto bank = bank_of(problem);

@@ -146,8 +146,8 @@ TEST(Samkl, SeveralClassesTakeTheLargestScore) {
   EXPECT_GE(right, 45);
 }
 
-// After one update every sample keeps its constraint of eq. 15 within the allowance, and τ is eq. 16 of the
-// solution before.
+// After one update every sample keeps its constraint of eq. 15 within the allowance, and τ is eq. 16 of
+// the solution before.
 TEST(Samkl, OneUpdateFollowsThePublishedFormulas) {
   const test::BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 3.0}, 6);
   const auto bank = bank_of(problem);

@@ -12,9 +12,9 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
+#include "methods/gated/scores.h"
 #include "methods/lmkl/solver.h"
 #include "methods/margin/margin.h"
-#include "methods/gated/scores.h"
 #include "support/multiclass.h"
 #include "support/problems.h"
 

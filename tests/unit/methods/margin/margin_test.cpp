@@ -45,8 +45,8 @@ MarginSolution solve(const BinaryProblem& problem, WeightRule rule, double norm,
   settings.norm = norm;
   settings.tolerance = tolerance;
   settings.iterations = 2000;
-  return solve_margin_mkl(*bank, task_of(problem, c), settings,
-                          methods::uniform_weights(bank->kernels(), norm), {});
+  return solve_margin_mkl(*bank, task_of(problem, c), settings, methods::uniform_weights(bank->kernels(), norm),
+                          {});
 }
 
 TEST(Margin, OneKernelIsAPlainSvmForEveryRule) {
@@ -163,8 +163,8 @@ TEST(Margin, RefereeAgreesForEveryMethodAndTask) {
         EXPECT_EQ(fit.report.status, Status::converged) << fit.report.message;
         const Certificate certificate = certify(*bank, *targets, fit.model, {});
         EXPECT_TRUE(certificate.proof) << certificate.verdict;
-        // The referee takes the best bias, the learner the SVM's: its primal is the lower one, both within the
-        // gap.
+        // The referee takes the best bias, the learner the SVM's: its primal is the lower one,
+        // both within the gap.
         EXPECT_LE(certificate.items[0].value, fit.report.objective * (1.0 + 1e-12));
         EXPECT_NEAR(certificate.items[0].value, fit.report.objective, 1e-6 * fit.report.objective);
         EXPECT_LE(certificate.items[2].value, 1e-6);
@@ -271,8 +271,8 @@ TEST(Margin, GridChoosesAPriceAndReportsThePath) {
       InvalidArgument);
 }
 
-// The point of a path that was reached by warm starts is the point that a fit from scratch reaches, for every
-// method and task.
+// The point of a path that was reached by warm starts is the point that a fit from scratch reaches, for
+// every method and task.
 TEST(Margin, PathReachesWhatAFitFromScratchReaches) {
   const BinaryProblem problem = test::binary_problem(60, 2, {0.7, 2.0}, 11);
   const auto bank = bank_of(problem);

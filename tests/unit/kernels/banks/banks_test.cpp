@@ -294,8 +294,8 @@ void check_products(const KernelBank& bank, const Naive& naive, double tolerance
   }
 }
 
-// Rows and columns that are the same samples, in order, odd and even in number: half of a symmetric kernel will
-// do.
+// Rows and columns that are the same samples, in order, odd and even in number: half of a
+// symmetric kernel will do.
 void check_square_products(const KernelBank& bank, const Naive& naive, double tolerance) {
   tolerance = std::max(tolerance, kTable);
   for (const Index step : {3, 2, 1}) {
@@ -403,8 +403,8 @@ TEST(Banks, ComputedFamiliesGiveTheSameAnswersFromTables) {
   check_chosen(*fresh, Naive(*fresh), kTable);
 }
 
-// Whole banks at adversarial distances, from the samples on: duplicates, 1e±6 apart (d² = 1e±12), far from the
-// origin.
+// Whole banks at adversarial distances, from the samples on: duplicates, 1e±6 apart (d² = 1e±12),
+// far from the origin.
 TEST(Banks, FamiliesKeepTheirErrorAtAdversarialDistances) {
   Matrix x(12, 2);
   const double places[] = {0.0, 0.0, 1e-6, 2e-6, 1.0, 1.0 + 1e-6, 1e3, 1e3, 1e6, -1e6, 1e6 + 1.0, 3.0};

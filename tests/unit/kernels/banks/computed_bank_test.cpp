@@ -115,10 +115,9 @@ double naive(const KernelTerm& term, const Dataset& a, Index i, const Dataset& b
 }
 
 const char* const kEverything =
-    "rbf(width=0.25..4, count=5) on all, each, f1 + f3; rbf(gamma=0.5,3) on all; poly(degree=1..3) on all, f2; "
-    "linear; "
-    "cosine; cosine on f0 + f5; laplacian(gamma=0.3,2) on all, f1; chi2(gamma=0.7) on all; intersection; "
-    "spectrum(k=1..3)";
+    "rbf(width=0.25..4, count=5) on all, each, f1 + f3; rbf(gamma=0.5,3) on all; poly(degree=1..3) on "
+    "all, f2; linear; cosine; cosine on f0 + f5; laplacian(gamma=0.3,2) on all, f1; chi2(gamma=0.7) on "
+    "all; intersection; spectrum(k=1..3)";
 
 TEST(ComputedBank, AgreesWithNaiveLoopsInTrainingAndPrediction) {
   const Setting s = setting(kEverything, Normalisation::none);
@@ -203,8 +202,8 @@ TEST(ComputedBank, LargeBanksAgreeWithNaiveLoops) {
   auto train = std::make_shared<Dataset>(random_data(1100, 3, 4));
   auto test = std::make_shared<Dataset>(random_data(50, 3, 5));
   const auto terms =
-      resolve_kernels(parse_kernel_spec("rbf(gamma=0.5,8) on all; poly(degree=2) on all; rbf(gamma=2) on "
-                                        "f1; spectrum(k=2)"),
+      resolve_kernels(parse_kernel_spec("rbf(gamma=0.5,8) on all; poly(degree=2) on all; rbf(gamma=2) "
+                                        "on f1; spectrum(k=2)"),
                       *train, {}, {});
   const ComputedBank square(terms, train, train, true);
   const ComputedBank cross(terms, test, train, false);

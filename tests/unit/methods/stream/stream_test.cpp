@@ -2,8 +2,8 @@
 //
 // Learning from a stream against transcriptions in which every w_mf is an expansion of its own over all samples
 // seen, shrunk and added to at every step as the published algorithms say.
-#include "kloom/parts.h"
 #include "kloom/stream.h"
+#include "kloom/parts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -180,8 +180,8 @@ Matrix model_scores(const Model& model, const Dataset& data) {
   return predict(model, data, {}, {}).scores;
 }
 
-// Tables keep kernels to 7e-10, and a sum of some hundred of them in the scores; α falls, so scores are large:
-// relative.
+// Tables keep kernels to 7e-10, and a sum of some hundred of them in the scores; α falls, so scores
+// are large: relative.
 TEST(Stream, MklDaoEqualsAlgorithm2StepByStep) {
   for (const int classes : {2, 3}) {
     for (const bool literal : {true, false}) {
@@ -421,8 +421,8 @@ TEST(Stream, RandomFeaturesLearnAndGoOnFromACheckpoint) {
   }
 }
 
-// Classes that are known beforehand in the order of their coming change nothing but that a model exists at
-// once.
+// Classes that are known beforehand in the order of their coming change nothing but that a
+// model exists at once.
 TEST(Stream, ClassesMayBeKnownBeforehand) {
   const Dataset data = stream_data(300, 3, 11);
   for (const char* method : {"mkl-dao", "ufo-mkl"}) {
