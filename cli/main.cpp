@@ -88,7 +88,7 @@ int dispatch(const Arguments& arguments) {
     names.emplace_back(command.name);
   }
   throw kloom::InvalidArgument(fmt::format("there is no command '{}'{}; the commands are: {}", first,
-                                           did_you_mean(first, names), list_of(names, 20)));
+                                           kloom::did_you_mean(first, names), list_of(names, 20)));
 }
 
 int fail(const std::string& message, int code, const Arguments& arguments) {

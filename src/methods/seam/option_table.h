@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kloom/learner.h"
+#include "kloom/words.h"
 
 namespace kloom::methods {
 
