@@ -28,16 +28,16 @@ Softened soften(const Vector& log_chance, double sharpness) {
   return {sharpness * largest + std::log(sum), first / sum};
 }
 
-double total_weight(const std::vector<Foretold>& samples) {
+double total_weight(const std::vector<HeldOutSample>& samples) {
   double total = 0.0;
-  for (const Foretold& sample : samples) total += sample.weight;
+  for (const HeldOutSample& sample : samples) total += sample.weight;
   return total;
 }
 
 // Derivative of the smoothed log loss by the sharpness 1/τ; it only rises, because the loss is convex in 1/τ.
-double slope(const std::vector<Foretold>& samples, double sharpness, double smoothing) {
+double slope(const std::vector<HeldOutSample>& samples, double sharpness, double smoothing) {
   double sum = 0.0;
-  for (const Foretold& sample : samples) {
+  for (const HeldOutSample& sample : samples) {
     double mean = 0.0;
     for (const double l : sample.log_chance) mean += l / static_cast<double>(sample.log_chance.size());
     const double wanted = (1.0 - smoothing) * sample.log_chance[sample.truth] + smoothing * mean;
@@ -48,16 +48,16 @@ double slope(const std::vector<Foretold>& samples, double sharpness, double smoo
 
 }  // namespace
 
-double log_loss(const std::vector<Foretold>& samples, double temperature) {
+double log_loss(const std::vector<HeldOutSample>& samples, double temperature) {
   double sum = 0.0;
-  for (const Foretold& sample : samples) {
+  for (const HeldOutSample& sample : samples) {
     const double own = sample.log_chance[sample.truth] / temperature;
     sum += sample.weight * (soften(sample.log_chance, 1.0 / temperature).log_sum - own);
   }
   return sum / total_weight(samples);
 }
 
-double fit_temperature(const std::vector<Foretold>& samples) {
+double fit_temperature(const std::vector<HeldOutSample>& samples) {
   const double total = total_weight(samples);
   if (!(total > 0.0)) return 1.0;
   const double smoothing = 1.0 / (total + 2.0);

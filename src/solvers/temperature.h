@@ -12,17 +12,17 @@
 namespace kloom::solvers {
 
 // One sample that the model has not seen: log probabilities of its alternatives, and which one was true.
-struct Foretold {
+struct HeldOutSample {
   Vector log_chance;
   std::size_t truth = 0;
   double weight = 1.0;
 };
 
 // Mean of −log p of the truth at temperature τ.
-[[nodiscard]] double log_loss(const std::vector<Foretold>& samples, double temperature);
+[[nodiscard]] double log_loss(const std::vector<HeldOutSample>& samples, double temperature);
 
 // The temperature of least log loss, between 1/4 and 20. Truths are smoothed as Platt's are, so that samples
-// which are all foretold right do not ask for certainty.
-[[nodiscard]] double fit_temperature(const std::vector<Foretold>& samples);
+// which are all predicted right do not ask for certainty.
+[[nodiscard]] double fit_temperature(const std::vector<HeldOutSample>& samples);
 
 }  // namespace kloom::solvers

@@ -9,13 +9,13 @@
 namespace kloom {
 namespace {
 
-using solvers::Foretold;
+using solvers::HeldOutSample;
 
 // Samples whose truth is drawn from chances p; what is told is p^power, normalised.
-std::vector<Foretold> told_with_power(double power, Index classes, Index count, unsigned seed) {
+std::vector<HeldOutSample> told_with_power(double power, Index classes, Index count, unsigned seed) {
   std::mt19937 engine(seed);
   std::uniform_real_distribution<double> uniform;
-  std::vector<Foretold> samples;
+  std::vector<HeldOutSample> samples;
   for (Index i = 0; i < count; ++i) {
     Vector p;
     double sum = 0.0;
@@ -35,10 +35,10 @@ std::vector<Foretold> told_with_power(double power, Index classes, Index count, 
 }
 
 // The definition, in plain probabilities.
-double naive_loss(const std::vector<Foretold>& samples, double temperature) {
+double naive_loss(const std::vector<HeldOutSample>& samples, double temperature) {
   double loss = 0.0;
   double weight = 0.0;
-  for (const Foretold& sample : samples) {
+  for (const HeldOutSample& sample : samples) {
     double sum = 0.0;
     for (const double l : sample.log_chance) sum += std::pow(std::exp(l), 1.0 / temperature);
     const double own = std::pow(std::exp(sample.log_chance[sample.truth]), 1.0 / temperature);
@@ -49,7 +49,7 @@ double naive_loss(const std::vector<Foretold>& samples, double temperature) {
 }
 
 TEST(Temperature, LossIsThatOfTheDefinition) {
-  std::vector<Foretold> samples = told_with_power(2.0, 4, 50, 1);
+  std::vector<HeldOutSample> samples = told_with_power(2.0, 4, 50, 1);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].weight = 0.5 + 0.1 * static_cast<double>(i % 7);
   for (const double t : {0.3, 1.0, 2.5, 10.0})
     EXPECT_NEAR(solvers::log_loss(samples, t), naive_loss(samples, t), 1e-12);
@@ -67,21 +67,21 @@ TEST(Temperature, UndoesAKnownPower) {
 }
 
 TEST(Temperature, IsTheLeastLossOnAGrid) {
-  const std::vector<Foretold> samples = told_with_power(3.0, 3, 3000, 2);
+  const std::vector<HeldOutSample> samples = told_with_power(3.0, 3, 3000, 2);
   const double found = solvers::fit_temperature(samples);
   for (double t = 0.3; t < 19.0; t *= 1.05)
     EXPECT_GE(solvers::log_loss(samples, t), solvers::log_loss(samples, found) - 1e-4);
 }
 
 TEST(Temperature, AllRightDoesNotAskForCertainty) {
-  std::vector<Foretold> samples(20, Foretold{{std::log(0.9), std::log(0.1)}, 0, 1.0});
+  std::vector<HeldOutSample> samples(20, HeldOutSample{{std::log(0.9), std::log(0.1)}, 0, 1.0});
   const double found = solvers::fit_temperature(samples);
   EXPECT_GT(found, 0.25);
   EXPECT_LT(found, 1.0);
 }
 
 TEST(Temperature, ExtremeChancesStayFinite) {
-  const std::vector<Foretold> samples = {
+  const std::vector<HeldOutSample> samples = {
       {{0.0, -690.0}, 1, 1.0}, {{-690.0, 0.0}, 1, 1.0}, {{0.0, -690.0}, 0, 2.0}};
   const double found = solvers::fit_temperature(samples);
   EXPECT_TRUE(std::isfinite(found));
