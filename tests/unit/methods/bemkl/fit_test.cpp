@@ -131,8 +131,8 @@ TEST(Bemkl, PredictiveVarianceByItsFormula) {
   const Predictions p = predict(result.model, *make_dense_bank(cross, problem.names, false), options, {});
   const Model& m = result.model;
   const Eigen::VectorXd a = eigen(m.coefficients);
-  const Eigen::MatrixXd sbe = eigen(m.bemkl->groups[0].be_covariance);
-  const Eigen::MatrixXd sa = eigen(m.bemkl->groups[0].a_covariance[0]);
+  const Eigen::MatrixXd sbe = eigen(part_of<BemklPosterior>(m).groups[0].be_covariance);
+  const Eigen::MatrixXd sa = eigen(part_of<BemklPosterior>(m).groups[0].a_covariance[0]);
   const boost::math::normal normal;
   for (Index i = 0; i < 7; ++i) {
     Eigen::VectorXd one_g(4);
@@ -152,8 +152,8 @@ TEST(Bemkl, PredictiveVarianceByItsFormula) {
     const double variance = 1 + one_g.dot(sbe * one_g) + second + ke.dot(sa * ke);  // σ_g = 1
     EXPECT_NEAR(p.scores(i, 0), mean, 1e-12);
     EXPECT_NEAR(p.deviation(i, 0), std::sqrt(variance), 1e-12);
-    const double power = 1.0 / m.bemkl->temperature;
-    const double margin = m.bemkl->margin;
+    const double power = 1.0 / part_of<BemklPosterior>(m).temperature;
+    const double margin = part_of<BemklPosterior>(m).margin;
     const double up = std::pow(boost::math::cdf(normal, (mean - margin) / std::sqrt(variance)), power);
     const double down = std::pow(boost::math::cdf(normal, (-mean - margin) / std::sqrt(variance)), power);
     EXPECT_NEAR(p.probabilities(i, 1), up / (up + down), 1e-12);
