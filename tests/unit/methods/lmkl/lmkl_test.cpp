@@ -145,7 +145,7 @@ TEST(Lmkl, ObjectiveFallsAndTheRefereeAgrees) {
     // Gates kept in the model are what its functions give, to rounding.
     EXPECT_LE(certificate.items.back().value, 1e-9);
     Model altered = fit.model;
-    altered.gate->outputs[0].parameters(0, 0) += 0.5;
+    edit_part<GatedPart>(altered).gates.outputs[0].parameters(0, 0) += 0.5;
     EXPECT_GT(certify(*bank, problem.targets, altered, {}).items.back().value, 1e-3);
   }
 }

@@ -241,7 +241,7 @@ TEST(Samkl, RefereeProvesTheInnerProblemAndCountsTheRest) {
   EXPECT_NEAR(item(certificate, "primal objective"), fit.report.objective, 2e-6 * fit.report.objective);
   // A sample with one switch too many, and a margin that is not its own.
   Model altered = fit.model;
-  for (Index p = 0; p < 3; ++p) altered.gate->outputs[0].samples(0, p) = 0.0;
+  for (Index p = 0; p < 3; ++p) edit_part<GatedPart>(altered).gates.outputs[0].samples(0, p) = 0.0;
   EXPECT_EQ(item(certify(*bank, problem.targets, altered, {}), "samples too far"), 1.0);
   altered = fit.model;
   altered.coefficients(3, 0) += 0.5;
