@@ -25,16 +25,8 @@ using methods::SamklOptions;
 using methods::SwitchedMkl;
 using methods::SwitchedSolution;
 using methods::SwitchSettings;
+using test::bank_of;
 using ::testing::HasSubstr;
-
-std::unique_ptr<KernelBank> bank_of(test::BinaryProblem problem) {
-  for (Matrix& k : problem.kernels) {
-    for (Index i = 0; i < k.rows(); ++i) {
-      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
-    }
-  }
-  return make_dense_bank(problem.kernels, problem.names, true);
-}
 
 SamklOptions fixed(double c, const std::string& m0, const std::string& updates) {
   SamklOptions options;
@@ -120,7 +112,7 @@ TEST(Samkl, PredictsByTheBestPatternOfTheTrainingSamples) {
 // Eq. 18, and classes from the largest score.
 TEST(Samkl, SeveralClassesTakeTheLargestScore) {
   const auto problem = test::simplex_problem(60, 3, {0.5, 1.0, 2.0}, 5);
-  const auto bank = test::bank_of(problem);
+  const auto bank = bank_of(problem);
   const FitResult fit = methods::fit_samkl(*bank, problem.targets, fixed(1.0, "1", "one"), {});
   const Predictions p = predict(fit.model, *bank, {}, {});
   ASSERT_EQ(p.scores.cols(), 3);
@@ -241,7 +233,7 @@ TEST(Samkl, RefereeProvesTheInnerProblemAndCountsTheRest) {
   EXPECT_NEAR(item(certificate, "primal objective"), fit.report.objective, 2e-6 * fit.report.objective);
   // A sample with one switch too many, and a margin that is not its own.
   Model altered = fit.model;
-  for (Index p = 0; p < 3; ++p) altered.gate->outputs[0].samples(0, p) = 0.0;
+  for (Index p = 0; p < 3; ++p) edit_part<GatedPart>(altered).gates.outputs[0].samples(0, p) = 0.0;
   EXPECT_EQ(item(certify(*bank, problem.targets, altered, {}), "samples too far"), 1.0);
   altered = fit.model;
   altered.coefficients(3, 0) += 0.5;

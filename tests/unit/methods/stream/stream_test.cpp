@@ -304,7 +304,7 @@ TEST(Stream, GoesOnFromACheckpointToTheSameBits) {
     const Model b = second.model();
     EXPECT_EQ(a.coefficients, b.coefficients);
     EXPECT_EQ(a.weights.values, b.weights.values);
-    EXPECT_EQ(a.stream->numbers, b.stream->numbers);
+    EXPECT_EQ(part_of<StreamPart>(a).numbers, part_of<StreamPart>(b).numbers);
     EXPECT_EQ(model_scores(a, data), model_scores(b, data));
     if (options.budget > 0) {
       EXPECT_LE(whole.support_vectors(), 60);
