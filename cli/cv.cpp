@@ -120,7 +120,7 @@ int run(CvOptions& options, const Arguments& arguments) {
   }
   const bool unlabelled = !options.method.method.empty() && find_learner(options.method.method).semi_supervised;
   ValidationInput input = read_validation_input(options.validation, unlabelled, session);
-  const Learner& learner = choose_method(options.method, input.targets.task);
+  const Learner& learner = choose_method(options.method, input.targets);
   if (input.request.metric.empty()) input.request.metric = default_metric(input.targets.task);
   input.request.candidates = {candidate_of(options, learner)};
   input.request.splits = make_splits(input.targets, input.splits, session.context().seed);

@@ -101,13 +101,13 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
   }
 }
 
-const Learner& choose_method(const MethodOptions& options, Task task) {
-  const Learner& learner = choose_learner(options.method, task);
+const Learner& choose_method(const MethodOptions& options, const Targets& targets) {
+  const Learner& learner = choose_learner(options.method, targets);
   if (options.method.empty() && learner.name != options.table &&
       !option_values(options, find_learner(options.table)).empty()) {
     throw InvalidArgument(
-        fmt::format("the given options are of {}, which does not do {} tasks; name one with --method",
-                    options.table, to_string(task)));
+        fmt::format("the given options are of {}, which does not suit these labels; name a method with --method",
+                    options.table));
   }
   return learner;
 }

@@ -30,7 +30,7 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
                         const std::vector<std::string>& taken = {});
 
 // The learner for this task. Throws InvalidArgument if the method does not do the task, or no method does.
-[[nodiscard]] const Learner& choose_method(const MethodOptions& options, Task task);
+[[nodiscard]] const Learner& choose_method(const MethodOptions& options, const Targets& targets);
 // What the user set.
 [[nodiscard]] OptionValues option_values(const MethodOptions& options, const Learner& learner);
 

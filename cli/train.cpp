@@ -110,7 +110,7 @@ Training prepare(const TrainOptions& options, const DatasetRequest& request, Ses
   training.targets = make_targets(data.labels, labels_request(options, data));
   training.targets.weights = data.weights;
   session.console().note(target_sentence(training.targets, data));
-  const Learner& learner = choose_method(options.method, training.targets.task);
+  const Learner& learner = choose_method(options.method, training.targets);
   require_sample_maps(options, learner);
   training.request = kernel_request(data, options.dataset, options.kernels);
   training.request.method = options.method.method;

@@ -88,12 +88,14 @@ FitResult fit_and_judge(const Learner& learner, const KernelBank& bank, const Ta
 
 }  // namespace
 
-const Learner& choose_learner(std::string_view method, Task task) {
-  std::vector<std::string> able;
+const Learner& choose_learner(std::string_view method, const Targets& targets) {
+  const Task task = targets.task;
+  const bool unlabelled = std::ranges::count(targets.codes, Targets::unlabelled) > 0;
+  std::vector<const Learner*> able;
   std::string list;
   for (const Learner& learner : all_learners()) {
     if (!does(learner, task)) continue;
-    able.push_back(learner.name);
+    able.push_back(&learner);
     list += (list.empty() ? "" : ", ") + learner.name;
   }
   if (!method.empty()) {
@@ -107,7 +109,9 @@ const Learner& choose_learner(std::string_view method, Task task) {
         fmt::format("the labels make this a {} task, which no method of this version does; --task sets another one",
                     to_string(task)));
   }
-  return find_learner(able.front());
+  const auto suits = [&](const Learner* learner) { return !unlabelled || learner->semi_supervised; };
+  const auto best = std::ranges::find_if(able, suits);
+  return best == able.end() ? *able.front() : **best;
 }
 
 TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context) {
@@ -149,7 +153,7 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored(const BankRequest& req
 }
 
 FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainRequest& request, const Context& context) {
-  const Learner& learner = choose_learner(request.method, targets.task);
+  const Learner& learner = choose_learner(request.method, targets);
   const auto bank = kernels.stored_for(learner, request.bank, outputs_of(targets), context);
   FitResult fit = fit_and_judge(learner, *bank, targets, kernels.recipe(), request, context);
   fit.bank = bank;
@@ -159,7 +163,7 @@ FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainReq
 }
 
 FitResult train(const Dataset& data, const Targets& targets, const TrainRequest& request, const Context& context) {
-  const Learner& learner = choose_learner(request.method, targets.task);
+  const Learner& learner = choose_learner(request.method, targets);
   if (request.method.empty()) {
     say(context, fmt::format("method: {} (no --method given; the default for {} tasks): {}", learner.name,
                              to_string(targets.task), learner.summary));
@@ -171,7 +175,7 @@ FitResult train(const Dataset& data, const Targets& targets, const TrainRequest&
 }
 
 FitResult train(const KernelBank& bank, const Targets& targets, const TrainRequest& request, const Context& context) {
-  const Learner& learner = choose_learner(request.method, targets.task);
+  const Learner& learner = choose_learner(request.method, targets);
   FitResult fit = fit_and_judge(learner, bank, targets, Recipe::for_kernels(bank.names(), bank.cols()), request, context);
   fit.model.report_json = to_json(fit.report);
   return fit;

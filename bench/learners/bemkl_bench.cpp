@@ -31,7 +31,7 @@
 #include "algebra/threads.h"
 #include "base/stopwatch.h"
 #include "bemkl_plain.h"
-#include "kernels/banks/concat_bank.h"
+#include "kernels/banks/rounded_bank.h"
 #include "kloom/dataset.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -188,9 +188,9 @@ double largest_relative_difference(const kloom::Vector& a, const kloom::Vector& 
 nlohmann::json per_iteration(const Problem& problem, const kloom::MachineInfo& machine) {
   const auto of_task = kloom::methods::bemkl_plan(problem.targets, {}).problems.front();
   BemklFactors on_dense(*problem.dense, of_task, {}, start_of(of_task.targets, problem.dense->kernels()),
-                        problem.dense->rounded());
+                        kloom::kernels::rounded_bank(*problem.dense));
   BemklFactors on_low(*problem.low, of_task, {}, start_of(of_task.targets, problem.low->kernels()),
-                      problem.low->rounded());
+                      kloom::kernels::rounded_bank(*problem.low));
   kloom::bench::PlainBemkl plain(matrices_of(*problem.dense), problem.targets.signs());
   std::vector<double> dense_times, low_times, plain_times, ratios;
   const auto turn = [](auto& factors) {
@@ -235,7 +235,8 @@ nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bo
       [&] { fit = kloom::methods::fit_bemkl(*problem.low, problem.targets, options, settings.context); });
   const auto of_task = kloom::methods::bemkl_plan(problem.targets, {}).problems.front();
   BemklFactors plain(*problem.low, of_task, kloom::methods::bemkl_hyper(options),
-                     start_of(of_task.targets, problem.low->kernels()), problem.low->rounded());
+                     start_of(of_task.targets, problem.low->kernels()),
+                     kloom::kernels::rounded_bank(*problem.low));
   const double bound = fit.report.objective;
   Index iterations = 0;
   while (iterations < settings.most) {

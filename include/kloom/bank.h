@@ -105,10 +105,6 @@ class KernelBank {
   // Σ_p K_pᵀ K_p, cols × cols (for a symmetric bank Σ_p K_p K_pᵀ).
   [[nodiscard]] virtual Matrix gram() const;
 
-  // The same kernels in at most half of the memory, entries to about 3e-8 of themselves: for what is small
-  // beside a sum that it corrects. None where passes over it would not be cheaper.
-  [[nodiscard]] virtual std::unique_ptr<KernelBank> rounded() const { return nullptr; }
-
  protected:
   KernelBank(Index rows, Index cols, bool symmetric, std::vector<std::string> names)
       : rows_(rows), cols_(cols), symmetric_(symmetric), names_(std::move(names)) {}

@@ -38,9 +38,9 @@ struct TrainRequest {
   bool evaluate = false;                 // also predict the training samples; the report has the result
 };
 
-// The method of that name, or the default one for the task where it is empty. Throws InvalidArgument, naming those that
-// do the task, where it does not.
-[[nodiscard]] const Learner& choose_learner(std::string_view method, Task task);
+// The method of that name, or the default one for the task where it is empty: one that can use samples without a label
+// where there are some. Throws InvalidArgument, naming those that do the task, where the named one does not.
+[[nodiscard]] const Learner& choose_learner(std::string_view method, const Targets& targets);
 
 // Throws InvalidArgument for data, options or kernels that break a rule, ResourceError with one sentence where the fit does
 // not fit into memory, and Interrupted where the progress callback asks to stop before there is a model. Numerical outcomes

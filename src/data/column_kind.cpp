@@ -35,13 +35,17 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool has_letter(const std::string& word) {
+  return !std::ranges::all_of(word, is_digit);
+}
+
 struct Text {
   Index present = 0;
   Index distinct = 0;
   double dates = 0.0;      // shares of the values that are there
   double blanks = 0.0;     // with a blank inside
   double length = 0.0;     // mean
-  double words = 0.0;      // mean
+  double words = 0.0;      // mean number of those with a letter
   double recurring = 0.0;  // share of the words that are in another value as well
   double digits = 0.0;     // share of the characters
   double numbers = 0.0;    // share of the values
@@ -116,7 +120,7 @@ Text measure(const std::vector<std::string>& values) {
     text.digits += static_cast<double>(std::ranges::count_if(trimmed, is_digit));
     characters += static_cast<double>(trimmed.size());
     words.push_back(words_of(trimmed));
-    text.words += static_cast<double>(words.back().size());
+    text.words += static_cast<double>(std::ranges::count_if(words.back(), has_letter));
   }
   text.distinct = static_cast<Index>(distinct.size());
   text.recurring = recurring_share(words);
@@ -222,7 +226,8 @@ std::vector<std::string> chosen_categories(const std::vector<std::string>& value
   if (!all && order.size() > most) {
     std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& entry) { return entry.first; });
     order.resize(most);
-    std::erase_if(order, [](const auto& entry) { return entry.first < 2; });
+    // A category of one sample says nothing about others; where there is nothing else it was to be kept.
+    if (order.front().first > 1) std::erase_if(order, [](const auto& entry) { return entry.first < 2; });
   }
   std::vector<std::string> result;
   for (auto& [count, value] : order) result.push_back(std::move(value));

@@ -76,7 +76,8 @@ std::vector<std::string> summarise(const std::vector<ColumnDecision>& decisions)
   Names missing;
   for (const ColumnDecision& decision : decisions) {
     const std::string& name = decision.feature.name;
-    if (decision.missing > 0) missing.push_back(fmt::format("{} {}", name, decision.missing));
+    if (decision.missing > 0 && decision.kind != ColumnKind::empty)
+      missing.push_back(fmt::format("{} {}", name, decision.missing));
     if (!decision.treatment.starts_with("dropped") && decision.kind != ColumnKind::constant) {
       used[decision.kind].push_back(name);
       continue;

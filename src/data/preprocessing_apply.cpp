@@ -48,12 +48,18 @@ void require_columns(const Dataset& data, const ColumnFinder& finder, const std:
   }
 }
 
-// A text column where training had numbers: its numbers, and nothing where it holds anything else.
+// A text column where training had numbers: its numbers, and nothing where it holds anything else. As in
+// training, a tenth of the cells may be no numbers where gaps are filled; more is another column.
 Vector numbers_of(const Dataset& data, const TextColumn& text, const Feature& feature, Impute impute) {
   Vector values = data::numbers_in(text.values);
-  if (impute != Impute::refuse) return values;
+  const auto is_text = [&](std::size_t i) {
+    return std::isnan(values[i]) && !data::is_missing(text.values[i]);
+  };
+  std::size_t texts = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) texts += is_text(i) ? 1 : 0;
+  if (impute != Impute::refuse && 10 * texts <= values.size()) return values;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isnan(values[i]) || data::is_missing(text.values[i])) continue;
+    if (!is_text(i)) continue;
     throw InvalidArgument(fmt::format(
         "{} {}: {} holds the text '{}', but the model was trained on numbers there.", data::source_of(data),
         data::place_of(data, static_cast<Index>(i)), data::column_name(feature), text.values[i]));

@@ -17,7 +17,6 @@ struct HeldOutSample {
   std::size_t truth = 0;
   double weight = 1.0;
 };
-using Foretold = HeldOutSample;  // its name in methods/bemkl/calibration.cpp
 
 // Mean of −log p of the truth at temperature τ.
 [[nodiscard]] double log_loss(const std::vector<HeldOutSample>& samples, double temperature);

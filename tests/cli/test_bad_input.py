@@ -99,7 +99,9 @@ def test_new_data_with_text_or_holes(kloom, model, tmp_path):
     error = kloom("predict", "model.kloom", "new.csv", code=MISTAKE).err
     assert "x2" in error
     (tmp_path / "new.csv").write_text("x1,x2,x3\n1,2,3\n1,,3\n")
-    assert "x2" in kloom("predict", "model.kloom", "new.csv", code=MISTAKE).err
+    assert "'x2' (1)" in kloom("predict", "model.kloom", "new.csv").err
+    kloom("train", "data.csv", "--impute", "none", "--kernels", "linear", "--method", "uniform", "-o", "strict.kloom")
+    assert "x2" in kloom("predict", "strict.kloom", "new.csv", code=MISTAKE).err
 
 
 def test_kernel_files_of_the_wrong_shape(kloom, tmp_path):

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "algebra/blas.h"
-#include "kernels/banks/rounded_bank.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -173,12 +172,6 @@ Matrix ConcatBank::gram() const {
     algebra::axpy(1.0, own.values(), result.values());
   }
   return result;
-}
-
-std::unique_ptr<KernelBank> ConcatBank::rounded() const {
-  std::vector<RoundedBank::Part> parts;
-  for (const BankPart& part : parts_) parts.push_back({part.bank->rounded(), part.kernels});
-  return RoundedBank::joined(parts, names());
 }
 
 bool ConcatBank::combines_by_rows() const {

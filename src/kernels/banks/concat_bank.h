@@ -31,7 +31,6 @@ class ConcatBank final : public KernelBank {
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
   [[nodiscard]] Matrix gram() const override;
-  [[nodiscard]] std::unique_ptr<KernelBank> rounded() const override;
   [[nodiscard]] std::unique_ptr<Combination> combination(ConstMatrixView w, std::size_t memory) const override;
   [[nodiscard]] bool combines_cheaply() const override;
   [[nodiscard]] bool combines_by_rows() const override;
@@ -39,15 +38,19 @@ class ConcatBank final : public KernelBank {
   [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                     ConstMatrixView c) const override;
 
- private:
   struct Place {
     Index part = 0;
     Index kernel = 0;
   };
+  // Where kernel p of the whole lives.
+  [[nodiscard]] const Place& place(Index p) const { return places_[at(p)]; }
+  [[nodiscard]] const KernelBank& part(Index k) const { return *parts_[at(k)].bank; }
+
+ private:
   [[nodiscard]] static Vector weights_of(const BankPart& part, std::span<const double> w);
 
   std::vector<BankPart> parts_;
-  std::vector<Place> places_;  // where kernel p of the whole lives
+  std::vector<Place> places_;
   std::string kind_;           // "low-rank + dense"
 };
 

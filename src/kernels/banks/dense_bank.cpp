@@ -13,7 +13,6 @@
 #include "algebra/blas.h"
 #include "base/clones.h"
 #include "base/progress.h"
-#include "kernels/banks/rounded_bank.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -438,12 +437,6 @@ Matrix DenseBank::gram() const {
   Matrix result(cols(), cols());
   algebra::syrk(Op::none, 1.0, stack(), 0.0, result.view());
   return result;
-}
-
-std::unique_ptr<KernelBank> DenseBank::rounded() const {
-  if (!symmetric()) return nullptr;
-  verify({0, kernels()});
-  return RoundedBank::of_triangles(*this);
 }
 
 namespace {

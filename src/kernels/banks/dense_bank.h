@@ -39,7 +39,6 @@ class DenseBank final : public KernelBank {
   [[nodiscard]] Matrix apply_each(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix gram() const override;
-  [[nodiscard]] std::unique_ptr<KernelBank> rounded() const override;
 
  private:
   void verify(Range kernels) const;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "algebra/blas.h"
-#include "kernels/banks/rounded_bank.h"
 #include "kernels/banks/thread_sums.h"
 #include "kloom/error.h"
 
@@ -175,10 +174,6 @@ Matrix LowRankBank::gram() const {
   algebra::gemm(Op::none, Op::transpose, 1.0, middle.view(), factors_.view(), 0.0, result.view());
   algebra::symmetrise_from_lower(result.view());
   return result;
-}
-
-std::unique_ptr<KernelBank> LowRankBank::rounded() const {
-  return RoundedBank::of_factors(factors_, offsets_, names());
 }
 
 }  // namespace kloom::kernels

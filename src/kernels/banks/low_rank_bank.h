@@ -39,15 +39,15 @@ class LowRankBank final : public KernelBank {
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
   [[nodiscard]] Matrix gram() const override;
-  [[nodiscard]] std::unique_ptr<KernelBank> rounded() const override;
 
   [[nodiscard]] Index rank(Index kernel) const { return range(kernel).size(); }
+  // N × rank, columns in the order of pivoted Cholesky.
+  [[nodiscard]] ConstMatrixView factor(Index kernel) const { return factors_.columns(range(kernel)); }
 
  private:
   [[nodiscard]] Range range(Index kernel) const {
     return {offsets_[static_cast<std::size_t>(kernel)], offsets_[static_cast<std::size_t>(kernel) + 1]};
   }
-  [[nodiscard]] ConstMatrixView factor(Index kernel) const { return factors_.columns(range(kernel)); }
 
   Matrix factors_;              // N × Σ r_p, side by side
   std::vector<Index> offsets_;  // kernel p has columns [offsets[p], offsets[p+1])

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Kernels in one stream of float32 from the first number to the last: passes over them read memory and do
+// little else, and one stream is what the processor foresees. Sums are in double, so that the error is that of
+// the rounded numbers alone.
 #include "kernels/banks/rounded_bank.h"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "algebra/blas.h"
 #include "base/clones.h"
+#include "kernels/banks/concat_bank.h"
+#include "kernels/banks/dense_bank.h"
+#include "kernels/banks/low_rank_bank.h"
 #include "kernels/banks/thread_sums.h"
 
 namespace kloom::kernels {
 namespace {
 
-constexpr double kNothing = 1e-9;  // of the trace of a kernel
+constexpr Index kTriangle = -1;  // in place of a rank
 
-// Columns [first, result) are kept.
-Index last_after_rounding(const Matrix& factors, Index first, Index last) {
-  const auto square = [&](Index k) { return algebra::dot(factors.column(k), factors.column(k)); };
+// How many columns of a factor count: the last ones that hold less than 1e-9 of the kernel's trace together are
+// nothing beside the rounding of the others.
+Index columns_that_count(ConstMatrixView factor) {
+  constexpr double kNothing = 1e-9;
+  const auto square = [&](Index k) { return algebra::dot(factor.column(k), factor.column(k)); };
   double trace = 0.0;
-  for (Index k = first; k < last; ++k) trace += square(k);
-  for (double left = 0.0; last > first; --last) {
-    left += square(last - 1);
+  for (Index k = 0; k < factor.cols; ++k) trace += square(k);
+  Index count = factor.cols;
+  for (double left = 0.0; count > 0; --count) {
+    left += square(count - 1);
     if (left > kNothing * trace) break;
   }
-  return last;
+  return count;
 }
 
 // A line of the cache at a time, of what comes soon.
@@ -77,110 +88,97 @@ KLOOM_CLONES void multiply_triangle(const float* row, Index n, const double* v, 
   }
 }
 
-}  // namespace
-
-RoundedBank::RoundedBank(Index rows, std::vector<std::string> names)
-    : KernelBank(rows, rows, true, std::move(names)), offsets_{0} {}
-
-std::span<const float> RoundedBank::numbers(Index kernel) const {
-  return std::span(numbers_).subspan(at(offsets_[at(kernel)]),
-                                     at(offsets_[at(kernel) + 1] - offsets_[at(kernel)]));
-}
-
-std::unique_ptr<RoundedBank> RoundedBank::of_factors(const Matrix& factors, const std::vector<Index>& first,
-                                                     std::vector<std::string> names) {
-  std::unique_ptr<RoundedBank> bank(new RoundedBank(factors.rows(), std::move(names)));
-  for (Index p = 0; p < bank->kernels(); ++p) {
-    const Index last = last_after_rounding(factors, first[at(p)], first[at(p) + 1]);
-    for (Index k = first[at(p)]; k < last; ++k) {
-      for (const double value : factors.column(k)) bank->numbers_.push_back(static_cast<float>(value));
-    }
-    bank->offsets_.push_back(std::ssize(bank->numbers_));
-    bank->ranks_.push_back(last - first[at(p)]);
+class RoundedBank final : public KernelBank {
+ public:
+  explicit RoundedBank(const KernelBank& whole)
+      : KernelBank(whole.rows(), whole.rows(), true, whole.names()), offsets_{0} {
+    numbers_.reserve(whole.bytes() / sizeof(double) + at(whole.rows() * whole.kernels()));
   }
-  return bank;
-}
 
-std::unique_ptr<RoundedBank> RoundedBank::of_triangles(const KernelBank& whole) {
-  const Index n = whole.rows();
-  std::unique_ptr<RoundedBank> bank(new RoundedBank(n, whole.names()));
-  const Index size = n * (n + 1) / 2;
-  bank->numbers_.resize(at(size * bank->kernels()));
-  bank->ranks_.assign(at(bank->kernels()), -1);
-  for (Index p = 0; p < bank->kernels(); ++p) bank->offsets_.push_back((p + 1) * size);
-#pragma omp parallel
-  {
-    Vector row(at(n));
-#pragma omp for schedule(static)
-    for (Index p = 0; p < bank->kernels(); ++p) {
-      float* to = bank->numbers_.data() + bank->offsets_[at(p)];
-      for (Index i = 0; i < n; ++i) {
-        whole.panels({p, p + 1}, {i, i + 1}, row.data());
-        for (Index j = i; j < n; ++j) *to++ = static_cast<float>(row[at(j)]);
+  // Adds kernel p of `bank`; false if it is not stored in one of the two known ways.
+  bool add(const KernelBank& bank, Index p) {
+    if (const auto* joined = dynamic_cast<const ConcatBank*>(&bank)) {
+      const ConcatBank::Place place = joined->place(p);
+      return add(joined->part(place.part), place.kernel);
+    }
+    if (const auto* low = dynamic_cast<const LowRankBank*>(&bank)) {
+      const ConstMatrixView factor = low->factor(p);
+      const Index columns = columns_that_count(factor);
+      for (Index k = 0; k < columns; ++k) append(factor.column(k));
+      finish_kernel(columns);
+      return true;
+    }
+    if (dynamic_cast<const DenseBank*>(&bank) == nullptr) return false;
+    Matrix square(bank.cols(), bank.rows());
+    bank.panels({p, p + 1}, {0, bank.rows()}, square.data());
+    for (Index i = 0; i < bank.rows(); ++i) append(square.column(i).subspan(at(i)));  // right of the diagonal
+    finish_kernel(kTriangle);
+    return true;
+  }
+
+  [[nodiscard]] std::string_view kind() const override { return "rounded"; }
+  [[nodiscard]] std::size_t bytes() const override { return numbers_.size() * sizeof(float); }
+
+  void panels(Range kernels, Range rows, double* out) const override {
+    for (Index p = kernels.begin; p < kernels.end; ++p) {
+      for (Index i = rows.begin; i < rows.end; ++i, out += cols()) {
+        Vector unit(at(cols()));
+        unit[at(i)] = 1.0;
+        std::fill_n(out, cols(), 0.0);
+        add_product(p, unit.data(), out);
       }
     }
   }
-  return bank;
-}
 
-std::unique_ptr<RoundedBank> RoundedBank::joined(const std::vector<Part>& parts,
-                                                 std::vector<std::string> names) {
-  struct Place {
-    const RoundedBank* bank = nullptr;
-    Index kernel = 0;
-  };
-  std::vector<Place> places(names.size());
-  for (const Part& part : parts) {
-    const auto* bank = dynamic_cast<const RoundedBank*>(part.bank.get());
-    if (bank == nullptr) return nullptr;
-    for (Index k = 0; k < bank->kernels(); ++k) places[at(part.places[at(k)])] = {bank, k};
-  }
-  std::unique_ptr<RoundedBank> whole(new RoundedBank(parts.front().bank->rows(), std::move(names)));
-  for (const auto& [bank, kernel] : places) {
-    const auto numbers = bank->numbers(kernel);
-    whole->numbers_.insert(whole->numbers_.end(), numbers.begin(), numbers.end());
-    whole->offsets_.push_back(std::ssize(whole->numbers_));
-    whole->ranks_.push_back(bank->rank(kernel));
-  }
-  return whole;
-}
-
-// A factor is still in cache when it is read again.
-void RoundedBank::add_product(Index kernel, const double* v, double* y) const {
-  const float* from = numbers(kernel).data();
-  if (rank(kernel) < 0) {
-    multiply_triangle(from, rows(), v, y);
-    return;
-  }
-  Vector projected(at(rank(kernel)));
-  project(from, rows(), rank(kernel), v, projected.data());
-  expand(from, rows(), rank(kernel), projected.data(), y);
-}
-
-void RoundedBank::panels(Range kernels, Range rows, double* out) const {
-  for (Index p = kernels.begin; p < kernels.end; ++p) {
-    for (Index i = rows.begin; i < rows.end; ++i, out += cols()) {
-      Vector unit(at(cols()));
-      unit[at(i)] = 1.0;
-      std::fill_n(out, cols(), 0.0);
-      add_product(p, unit.data(), out);
-    }
-  }
-}
-
-Matrix RoundedBank::apply(ConstMatrixView v) const {
-  Matrix result(rows() * kernels(), v.cols);
+  [[nodiscard]] Matrix apply(ConstMatrixView v) const override {
+    Matrix result(rows() * kernels(), v.cols);
 #pragma omp parallel for schedule(static, 1)
-  for (Index p = 0; p < kernels(); ++p) {
-    for (Index j = 0; j < v.cols; ++j) add_product(p, v.column(j).data(), result.column(j).data() + p * rows());
+    for (Index p = 0; p < kernels(); ++p) {
+      for (Index j = 0; j < v.cols; ++j)
+        add_product(p, v.column(j).data(), result.column(j).data() + p * rows());
+    }
+    return result;
   }
-  return result;
-}
 
-Matrix RoundedBank::apply_adjoint(ConstMatrixView g) const {
-  return sum_over_kernels(kernels(), cols(), g.cols, [&](Index p, Matrix& sum) {
-    for (Index j = 0; j < g.cols; ++j) add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
-  });
+  [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override {
+    return sum_over_kernels(kernels(), cols(), g.cols, [&](Index p, Matrix& sum) {
+      for (Index j = 0; j < g.cols; ++j) add_product(p, g.column(j).data() + p * rows(), sum.column(j).data());
+    });
+  }
+
+ private:
+  void append(std::span<const double> values) {
+    for (const double value : values) numbers_.push_back(static_cast<float>(value));
+  }
+  void finish_kernel(Index rank) {
+    offsets_.push_back(std::ssize(numbers_));
+    ranks_.push_back(rank);
+  }
+
+  // y += K_p v. A factor is still in cache when it is read again.
+  void add_product(Index p, const double* v, double* y) const {
+    const float* from = numbers_.data() + offsets_[at(p)];
+    const Index rank = ranks_[at(p)];
+    if (rank == kTriangle) return multiply_triangle(from, rows(), v, y);
+    Vector projected(at(rank));
+    project(from, rows(), rank, v, projected.data());
+    expand(from, rows(), rank, projected.data(), y);
+  }
+
+  std::vector<float> numbers_;
+  std::vector<Index> offsets_;  // kernel p has numbers [offsets[p], offsets[p+1])
+  std::vector<Index> ranks_;    // columns of the factor, or kTriangle
+};
+
+}  // namespace
+
+std::unique_ptr<KernelBank> rounded_bank(const KernelBank& bank) {
+  if (!bank.symmetric()) return nullptr;
+  auto rounded = std::make_unique<RoundedBank>(bank);
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    if (!rounded->add(bank, p)) return nullptr;
+  }
+  return rounded;
 }
 
 }  // namespace kloom::kernels

@@ -49,6 +49,7 @@ struct BlockStatistics {
   Index entries = 0;
   Index zeros = 0;
   bool negative = false;
+  double variance = 0.0;  // of the columns, summed
   Vector row_sums;
 };
 
@@ -148,6 +149,15 @@ class Adviser {
     return values;
   }
 
+  static double variance_of(const Vector& values) {
+    const double n = static_cast<double>(values.size());
+    double sum = 0.0;
+    for (const double v : values) sum += v;
+    double squares = 0.0;
+    for (const double v : values) squares += (v - sum / n) * (v - sum / n);
+    return squares / n;
+  }
+
   [[nodiscard]] Block measure(std::string scope, const std::vector<Index>& features) const {
     Block block;
     block.scope = std::move(scope);
@@ -174,6 +184,7 @@ class Adviser {
         second = v;
       }
       found.entries += std::ssize(values);
+      found.variance += variance_of(values);
     }
     block.zeros = static_cast<double>(found.zeros) / static_cast<double>(std::max<Index>(1, found.entries));
     block.kind = kind_of(block, found);
@@ -186,10 +197,10 @@ class Adviser {
     double sum = 0.0;
     for (const double s : found.row_sums) sum += s;
     const double mean = sum / static_cast<double>(found.row_sums.size());
-    double squares = 0.0;
-    for (const double s : found.row_sums) squares += (s - mean) * (s - mean);
-    const double deviation = std::sqrt(squares / static_cast<double>(found.row_sums.size()));
-    const bool histogram = block.numbers >= kHistogramBins && mean > 0.0 && deviation <= 0.05 * mean;
+    const double variance = variance_of(found.row_sums);
+    // Rows of the same sum because columns make up for each other, not because one of them dwarfs the rest.
+    const bool histogram = block.numbers >= kHistogramBins && mean > 0.0 &&
+                           std::sqrt(variance) <= 0.05 * mean && variance <= 0.25 * found.variance;
     if (counts) return histogram ? BlockKind::sparse_histogram : BlockKind::counts;
     return histogram ? BlockKind::histogram : BlockKind::dense;
   }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/spec/preprocessing_file.h"
 
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <set>
 #include <utility>

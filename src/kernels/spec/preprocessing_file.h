@@ -4,9 +4,7 @@
 // need is not written: such files are the same as before there were other columns.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,17 +46,17 @@ struct Packed {
 template <typename T>
 std::vector<std::vector<T>> unpack(const std::vector<Index>& lengths, const std::vector<T>& entries,
                                    std::size_t lists, const data::Container& file, const char* what) {
-  if (lengths.size() != lists) file.damaged(fmt::format("'{}' does not have one length per kernel", what));
+  if (lengths.size() != lists) file.damaged("'" + std::string(what) + "' does not have one length per kernel");
   std::vector<std::vector<T>> out;
   std::span<const T> rest(entries);
   for (const Index n : lengths) {
     if (n < 0 || static_cast<std::size_t>(n) > rest.size())
-      file.damaged(fmt::format("'{}' has an impossible length", what));
+      file.damaged("'" + std::string(what) + "' has an impossible length");
     const auto part = rest.first(static_cast<std::size_t>(n));
     out.emplace_back(part.begin(), part.end());
     rest = rest.subspan(static_cast<std::size_t>(n));
   }
-  if (!rest.empty()) file.damaged(fmt::format("'{}' has entries left over", what));
+  if (!rest.empty()) file.damaged("'" + std::string(what) + "' has entries left over");
   return out;
 }
 

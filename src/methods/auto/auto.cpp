@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kName = "auto";
 constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
-constexpr Index kSome = 1000;     // landmarks where there are more
+constexpr Index kSome = 1500;     // landmarks where there are more
 
 // The samples `chosen` of a task.
 MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chosen) {
@@ -75,7 +75,7 @@ class Fitter {
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
   // What is tried is decided by counted operations at the rate of a slow core, so that the same data and options give
   // the same model on every machine; the clock only ends what would run over.
-  void spend(double operations) { counted_ += operations / 2e9; }
+  void spend(double operations) { counted_ += operations / 4e9; }
   [[nodiscard]] bool out_of_time(double share) const {
     return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
   }
@@ -173,7 +173,8 @@ void Fitter::propose() {
 }
 
 void Fitter::try_candidates() {
-  constexpr Index kMostFeatures = 600;
+  // Passes of logistic regression cost as many operations as there are features; ridge regression takes all of them once.
+  const Index most = task_.classes > 0 ? 700 : kSome;
   const auto count = std::ssize(candidates_);
   for (Index c = 0; c < count; ++c) {
     if (c > 0 && (stopped_ || out_of_time(0.75))) {
@@ -181,7 +182,7 @@ void Fitter::try_candidates() {
       candidates_.resize(at(c));
       break;
     }
-    KernelFeatures features = kernel_features(bank_, candidates_[at(c)].weights, landmarks_, kMostFeatures);
+    KernelFeatures features = kernel_features(bank_, candidates_[at(c)].weights, landmarks_, most);
     entries_.push_back({at(c), ridge_machine(features, task_)});
     const auto n = static_cast<double>(bank_.rows());
     const auto m = static_cast<double>(landmarks_.size());
@@ -299,7 +300,7 @@ const OptionTable<AutoOptions>& auto_option_table() {
       {"time", &O::time, kPositive, {}, "seconds that choosing may take, about; with less, fewer candidates are tried"},
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the held-out losses"},
       {"landmarks", &O::landmarks, kNonNegative, {},
-       "samples that carry a coefficient, at most; 0: all up to 1,500 samples, then 1,000"},
+       "samples that carry a coefficient, at most; 0: 1,500"},
       {"screen_on", &O::screen_on, NumberRule{20.0}, {}, "samples on which single kernels are compared"},
   };
   return table;

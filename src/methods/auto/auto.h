@@ -22,7 +22,7 @@ namespace kloom::methods {
 struct AutoOptions {
   double time = 60.0;     // seconds, about
   Index folds = 5;        // of the held-out losses of logistic regression
-  Index landmarks = 0;    // samples that carry a coefficient, at most; 0: all up to 1,500, then 1,000
+  Index landmarks = 0;    // samples that carry a coefficient, at most; 0: 1,500
   Index screen_on = 350;  // samples on which single kernels are compared
 };
 

@@ -4,23 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <cmath>
-#include <limits>
-#include <numbers>
 #include <optional>
 #include <utility>
 
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
+#include "kernels/banks/rounded_bank.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
 #include "kloom/machine.h"
 #include "methods/bemkl/calibration.h"
 #include "methods/bemkl/factors.h"
 #include "methods/bemkl/run.h"
+#include "methods/bemkl/start.h"
 
 namespace kloom::methods {
 namespace {
@@ -122,73 +120,6 @@ Matrix matrix_of(const std::vector<Vector>& columns) {
   return result;
 }
 
-// The author starts from a ~ N(0,1) and G, f = (|N(0,1)| + ν)·sign(y); in regression from G ~ N(0,1). The
-// default takes expectations of these instead, E a² = 1 and E|z| = √(2/π), and G = y in regression: no seed,
-// and permuted samples give the permuted answer.
-BemklStart start_of(const BemklProblem& problem, const BemklOptions& options, Index kernels, bool random,
-                    std::uint64_t seed) {
-  const Index n = problem.targets.rows();
-  const Index outputs = problem.targets.cols();
-  BemklStart start{Matrix(n, outputs, 1.0), Matrix(n * kernels, outputs), Matrix(n, outputs),
-                   Vector(at(outputs)), Vector(at(kernels), 1.0)};
-  boost::random::mt19937_64 engine(seed);
-  boost::random::normal_distribution<double> normal;
-  const bool gaussian = problem.likelihood == BemklLikelihood::gaussian;
-  const double typical = std::sqrt(2.0 / std::numbers::pi);
-  const auto draw = [&](double y) {
-    if (gaussian) return random ? normal(engine) : y;
-    return ((random ? std::abs(normal(engine)) : typical) + options.margin) * y;
-  };
-  for (Index c = 0; c < outputs; ++c) {
-    const auto y = problem.targets.column(c);
-    if (random) {
-      for (double& a : start.a.column(c)) a = normal(engine);
-    }
-    for (Index k = 0; k < n * kernels; ++k) start.intermediate(k, c) = draw(y[at(k % n)]);
-    for (Index i = 0; i < n; ++i) start.f(i, c) = draw(y[at(i)]);
-  }
-  return start;
-}
-
-bool has_unlabelled(const BemklProblem& problem) {
-  return problem.likelihood != BemklLikelihood::gaussian &&
-         std::ranges::any_of(problem.targets.values(), [](double y) { return y == 0.0; });
-}
-
-// Labels for all samples to start from: again and again the sample without a label that is most similar (by the
-// mean of all kernels) to one with a label takes that label. From f = 0 the bias alone would decide about all
-// of them.
-BemklProblem with_grown_labels(const KernelBank& bank, BemklProblem problem) {
-  const Index n = bank.rows();
-  const Matrix similarity = bank.combine(Vector(at(bank.kernels()), 1.0 / static_cast<double>(bank.kernels())));
-  std::vector<bool> labelled(at(n));
-  Vector closest(at(n), -std::numeric_limits<double>::infinity());
-  std::vector<Index> from(at(n), -1);
-  const auto spread = [&](Index source) {
-    labelled[at(source)] = true;
-    for (Index i = 0; i < n; ++i) {
-      if (similarity(i, source) <= closest[at(i)]) continue;
-      closest[at(i)] = similarity(i, source);
-      from[at(i)] = source;
-    }
-  };
-  for (Index i = 0; i < n; ++i) {
-    bool any = false;
-    for (Index c = 0; c < problem.targets.cols(); ++c) any |= problem.targets(i, c) != 0.0;
-    if (any) spread(i);
-  }
-  for (;;) {
-    Index next = -1;
-    for (Index i = 0; i < n; ++i) {
-      if (!labelled[at(i)] && from[at(i)] >= 0 && (next < 0 || closest[at(i)] > closest[at(next)])) next = i;
-    }
-    if (next < 0) return problem;
-    for (Index c = 0; c < problem.targets.cols(); ++c)
-      problem.targets(next, c) = problem.targets(from[at(next)], c);
-    spread(next);
-  }
-}
-
 BemklPosterior::Group group_of(const BemklFactors& factors, const Vector& weights,
                                const BemklOptions& options) {
   BemklPosterior::Group group;
@@ -238,10 +169,9 @@ BemklPosterior posterior_of(const BemklPlan& plan, const std::vector<BemklFactor
 }
 
 std::size_t working_memory(Index n, Index p, Index outputs) {
-  // S, the factor of Σ(a)'s precision, Σ(a) where it was last inverted, twice, and every Σ(a) in the end; G,
-  // its linear term, [K_p μ_a] and a copy of the state; Σ_g, Σ_(b,e), moments, work. Once more where folds
-  // calibrate what the fit has come to. With far more kernels than samples P × P matrices are made at the end
-  // only; before, there are about 3N rows for each output.
+  // S, the factor of Σ(a)'s precision, and every Σ(a) in the end; G, its linear term, [K_p μ_a] and a copy of the
+  // state; Σ_g, Σ_(b,e) and work. Once more where folds calibrate what the fit has come to. With far more kernels
+  // than samples P × P matrices are made at the end only; before, there are about 3N rows for each output.
   const Index square = (p + outputs) * (p + outputs);
   const Index of_kernels =
       thin_pays(n, outputs, p) ? 4 * square + 24 * n * p * outputs : (9 + outputs) * square;
@@ -269,11 +199,6 @@ void settle_samples(BemklFactors& factors, const BemklOptions& options, const Co
   }
 }
 
-bool drops_kernels(const BemklProblem& problem, const BemklOptions& options) {
-  return options.sparse && options.acceleration != "none" && !options.literal && !options.non_negative &&
-         problem.likelihood != BemklLikelihood::gaussian;
-}
-
 struct BemklBanks {
   const KernelBank& whole;
   std::shared_ptr<const KernelBank> rounded;  // or none
@@ -288,7 +213,7 @@ BemklBanks banks_of(const KernelBank& bank, const BemklPlan& plan, const BemklOp
   if (options.literal || outputs > 1) return banks;
   const std::size_t taken = context.memory_budget != 0 ? bank.bytes() : 0;  // else it is no longer free
   const std::size_t needed = bank.bytes() / 2 + working_memory(bank.rows(), bank.kernels(), outputs);
-  if (taken + needed <= memory_budget(context)) banks.rounded = bank.rounded();
+  if (taken + needed <= memory_budget(context)) banks.rounded = kernels::rounded_bank(bank);
   return banks;
 }
 
@@ -300,16 +225,12 @@ BemklFactors fit_group(const BemklBanks& banks, const BemklProblem& problem, con
   Report best_report;
   for (Index restart = 0; restart < options.restarts; ++restart) {
     const bool random = options.literal || options.start == "random" || restart > 0;
-    const BemklStart start =
-        start_of(has_unlabelled(problem) ? with_grown_labels(bank, problem) : problem, options, bank.kernels(),
-                 random, context.seed + static_cast<std::uint64_t>(restart));
+    const std::uint64_t seed = context.seed + static_cast<std::uint64_t>(restart);
+    const BemklStart start = random ? random_start(bank, problem, options.margin, seed)
+                                    : expected_start(bank, problem, options.margin);
     BemklFactors factors(bank, problem, bemkl_hyper(options), start, banks.rounded);
     Report part;
-    if (drops_kernels(problem, options)) {
-      run_with_dropping(factors, bank, options, context, part);
-    } else {
-      BemklRun(factors, options, context).go(part);
-    }
+    BemklRun(factors, options, context).go(part);
     if (options.sparse_samples) settle_samples(factors, options, context, part);
     if (part.status != Status::numerical_trouble) {
       // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the
@@ -455,7 +376,7 @@ double temperature_of(const KernelBank& bank, const Targets& targets, const Fitt
     for (BemklFactors& one : rest) {
       one.leave_out(gone);
       Report part;
-      if (!one.iterate_from_intermediate(true)) return std::nullopt;
+      if (!one.iterate_from_intermediate()) return std::nullopt;
       BemklRun(one, rough, context).go(part);
       if (part.status == Status::numerical_trouble) return std::nullopt;
       if (part.status == Status::stopped) throw Interrupted("stopped in a fold");

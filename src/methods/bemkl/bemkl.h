@@ -2,9 +2,9 @@
 //
 // BEMKL, Bayesian efficient multiple kernel learning [Gonen2012], and its family.
 //
-//   given        P kernels over N samples, and classes (two or several, some samples without), labels or
-//   numbers maximise     a lower bound on log p(y) over factorised posteriors (bemkl_factors.h) returns
-//   posterior means and covariances of sample weights a, kernel weights e and biases b; predictions
+//   given        P kernels over N samples, and classes (two or several, some samples without), labels or numbers
+//   maximise     a lower bound on log p(y) over factorised posteriors (factors.h)
+//   returns      posterior means and covariances of sample weights a, kernel weights e and biases b; predictions
 //                with variance and probability
 //
 // Departures from the paper, each with its reason, are in docs/methods/bemkl.md. `literal` keeps the published

@@ -55,12 +55,12 @@ double safe_log(double probability) {
 }
 
 // What `predictions` say about sample i: one question, or one for each label.
-void add_foretold(const Targets& targets, const Predictions& predictions, Index i,
-                  std::vector<solvers::Foretold>& all) {
+void add_held_out(const Targets& targets, const Predictions& predictions, Index i,
+                  std::vector<solvers::HeldOutSample>& all) {
   const double weight = weight_of(targets, i);
   const Matrix& p = predictions.probabilities;
   if (has_classes(targets)) {
-    solvers::Foretold one{{}, static_cast<std::size_t>(targets.codes[at(i)]), weight};
+    solvers::HeldOutSample one{{}, static_cast<std::size_t>(targets.codes[at(i)]), weight};
     for (Index c = 0; c < p.cols(); ++c) one.log_chance.push_back(safe_log(p(i, c)));
     all.push_back(std::move(one));
     return;
@@ -101,11 +101,11 @@ BemklCalibration calibration_of(const Residuals& sums) {
   return result;
 }
 
-BemklCalibration calibration_of(const std::vector<solvers::Foretold>& foretold) {
+BemklCalibration calibration_of(const std::vector<solvers::HeldOutSample>& held_out) {
   BemklCalibration result;
-  result.temperature = solvers::fit_temperature(foretold);
-  result.before = solvers::log_loss(foretold, 1.0);
-  result.after = solvers::log_loss(foretold, result.temperature);
+  result.temperature = solvers::fit_temperature(held_out);
+  result.before = solvers::log_loss(held_out, 1.0);
+  result.after = solvers::log_loss(held_out, result.temperature);
   return result;
 }
 
@@ -116,7 +116,7 @@ std::optional<BemklCalibration> calibrate_bemkl(const KernelBank& bank, const Ta
   const std::vector<int> folds = folds_of(bank, targets);
   if (folds.empty()) return std::nullopt;
   const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
-  std::vector<solvers::Foretold> foretold;
+  std::vector<solvers::HeldOutSample> held_out;
   Residuals residuals;
   for (int fold = 0; fold < kFolds; ++fold) {
     std::vector<Index> gone;
@@ -130,11 +130,11 @@ std::optional<BemklCalibration> calibrate_bemkl(const KernelBank& bank, const Ta
       if (numbers) {
         add_residuals(targets, predictions, i, residuals);
       } else {
-        add_foretold(targets, predictions, i, foretold);
+        add_held_out(targets, predictions, i, held_out);
       }
     }
   }
-  return numbers ? calibration_of(residuals) : calibration_of(foretold);
+  return numbers ? calibration_of(residuals) : calibration_of(held_out);
 }
 
 }  // namespace kloom::methods

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The updates of BEMKL in the order of the paper's author (bench/learners/bemkl_plain.cpp has the same for
+// binary tasks without any of the devices here).
 #include "methods/bemkl/factors.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <numbers>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -14,360 +17,259 @@
 namespace kloom::methods {
 
 using algebra::Op;
+using Purpose = WeightedKernels::Purpose;
+
+bool BemklFactors::iterate() {
+  update_lambda();
+  if (gaussian()) update_upsilon();
+  if (!update_a()) return false;
+  if (!update_intermediate()) return false;
+  update_gamma_omega();
+  if (gaussian()) update_epsilon();
+  if (!update_be()) return false;
+  if (!gaussian()) update_f();
+  return true;
+}
+
+// ---- λ, and υ in regression
+
+void BemklFactors::update_lambda() {
+  for (Index k = 0; k < lambda_.size(); ++k) {
+    const double a = a_.data()[k];
+    lambda_.data()[k] = hyper_.lambda.expected_given(a * a + a_variance_.data()[k]);
+  }
+}
+
+void BemklFactors::update_upsilon() {
+  const double shape = hyper_.upsilon.shape + 0.5 * kernels_.total_weight() * static_cast<double>(kernels());
+  for (Index c = 0; c < outputs(); ++c)
+    upsilon_[at(c)] = shape / (1.0 / hyper_.upsilon.scale + 0.5 * kernel_residual(c));
+}
+
+// ---- a
 
 namespace {
 
-void add_to_diagonal(double value, Matrix& matrix) {
-  for (Index i = 0; i < matrix.rows(); ++i) matrix(i, i) += value;
-}
+// Beside what they correct, differences of up to this part may be computed with rounded kernels.
+constexpr double kNear = 0.3;
 
-Matrix identity(Index n) {
-  Matrix result(n, n);
-  for (Index i = 0; i < n; ++i) result(i, i) = 1.0;
-  return result;
+double norm(std::span<const double> values) {
+  return std::sqrt(algebra::dot(values, values));
 }
 
 }  // namespace
 
-BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper,
-                           const BemklStart& start, std::shared_ptr<const KernelBank> rounded)
-    : bank_(&bank),
-      rounded_(start.a.cols() == 1 ? std::move(rounded) : nullptr),
-      hyper_(hyper),
-      problem_(std::move(problem)),
-      root_(at(bank.rows()), 1.0),
-      lambda_(bank.rows(), start.a.cols(), hyper.lambda.shape * hyper.lambda.scale),
-      a_(start.a),
-      a_variance_(bank.rows(), start.a.cols(), 1.0),
-      lambda_of_a_(lambda_),
-      log_det_a_(at(start.a.cols())),
-      intermediate_(start.intermediate),
-      g_sum_(bank.kernels(), start.a.cols()),
-      gamma_(at(start.a.cols()), hyper.gamma.shape * hyper.gamma.scale),
-      omega_(at(bank.kernels()), hyper.omega.shape * hyper.omega.scale),
-      upsilon_(at(start.a.cols()), 1.0 / (hyper.sigma_g * hyper.sigma_g)),
-      epsilon_(at(start.a.cols()), 1.0),
-      be_(start.b),
-      be_variance_(at(start.a.cols() + bank.kernels()), 1.0),
-      bias_covariance_(identity(start.a.cols())),
-      cross_(bank.kernels(), start.a.cols()),
-      f_(start.f),
-      f_location_(bank.rows(), start.a.cols()) {
-  for (std::size_t i = 0; i < problem_.weights.size(); ++i) root_[i] = std::sqrt(problem_.weights[i]);
-  count_samples();
-  be_.insert(be_.end(), start.e.begin(), start.e.end());
-  gram_ = std::make_shared<const Matrix>(weighted_gram_of(bank));
-  if (gaussian()) {
-    f_ = problem_.targets;
-    for (double& value : upsilon_) value = hyper.upsilon.shape * hyper.upsilon.scale;
-    for (double& value : epsilon_) value = (hyper.epsilon.shape + 0.5 * total_weight_) * hyper.epsilon.scale;
+// [Gonen2012, eq. 3]: (diag λ + υS) μ(a) = υ Σ_p K_p g_p. G is near [K_p a] but for the first iterations; then
+// the step δ from the a that is there is found instead, (diag λ + υS) δ = υ Σ_p K_p (g_p − K_p a) − λa, for
+// which rounded kernels will do.
+bool BemklFactors::update_a() {
+  Matrix g = intermediate_;
+  bool is_step = false;
+  if (kernels_.has_rounded()) {
+    algebra::axpy(-1.0, kernel_outputs_.values(), g.values());
+    is_step = norm(g.values()) <= kNear * norm(kernel_outputs_.values());
+    if (!is_step) g = intermediate_;
   }
-  scale_rows(f_);
-  scale_rows(intermediate_);
-  for (Index i = 0; i < bank.rows(); ++i) {
-    for (Index c = 0; c < outputs() && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
-  }
-  upsilon_of_a_ = upsilon_;
-  start_covariances();
-  double trace = 0.0;
-  for (Index i = 0; i < bank.rows(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
-  trace_a_.assign(at(outputs()), trace);
-  apply_a();
-}
-
-// Identities.
-void BemklFactors::start_covariances() {
-  const Index p = kernels();
-  log_det_g_.assign(gaussian() ? at(outputs()) : 1, 0.0);
-  if (!gaussian() && !hyper_.non_negative && thin_pays(samples(), outputs(), p)) {
-    thin_weights_ = std::make_shared<const ThinCovariance>(ThinCovariance::identity(p));
-    thin_outputs_ = *thin_weights_;
-    return;
-  }
-  if (gaussian()) {
-    e_covariance_ = std::make_shared<const Matrix>(identity(p));
-  } else if (!hyper_.non_negative) {
-    core_weights_ = std::make_shared<const CoreWeights>(CoreWeights::identity(p, 1.0 / upsilon_.front()));
-  }
-  g_covariance_.assign(log_det_g_.size(), identity(p));
-}
-
-void BemklFactors::count_samples() {
-  present_count_ = total_weight_ = log_weight_ = 0.0;
-  for (double root : root_) {
-    if (root == 0.0) continue;
-    present_count_ += 1.0;
-    total_weight_ += root * root;
-    log_weight_ += 2.0 * std::log(root);
-  }
-}
-
-Matrix BemklFactors::weighted_gram_of(const KernelBank& bank) const {
-  if (std::ranges::all_of(root_, [](double r) { return r == 1.0; })) return bank.gram();
-  const Index n = bank.rows();
-  Matrix gram(n, n);
-  Matrix panel(bank.cols(), n);
-  for (Index p = 0; p < bank.kernels(); ++p) {
-    bank.panels({p, p + 1}, {0, n}, panel.data());
-    for (Index i = 0; i < n; ++i) algebra::scale(root_[at(i)], panel.column(i));
-    algebra::syrk_lower(Op::none, 1.0, panel.view(), 1.0, gram.view());
-  }
-  algebra::symmetrise_from_lower(gram.view());
-  return gram;
-}
-
-std::span<const double> BemklFactors::e() const {
-  return std::span(be_).subspan(at(outputs()));
-}
-
-ConstMatrixView BemklFactors::of_output(const Matrix& stacked, Index output) const {
-  return {stacked.column(output).data(), samples(), kernels(), samples()};
-}
-
-Matrix BemklFactors::g_covariance(Index output) const {
-  if (thin()) return thin_outputs_.dense();
-  if (g_covariance_.empty()) return core_outputs_.dense();
-  return g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
-}
-
-double BemklFactors::g_trace(Index output) const {
-  if (thin()) return thin_outputs_.trace();
-  if (g_covariance_.empty()) return core_outputs_.trace();
-  const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(output)];
-  double trace = 0.0;
-  for (Index m = 0; m < kernels(); ++m) trace += covariance(m, m);
-  return trace;
-}
-
-double BemklFactors::second_moment_be(Index k) const {
-  return be_[at(k)] * be_[at(k)] + be_variance_[at(k)];
-}
-
-Vector BemklFactors::cross_moment_eb(Index output) const {
-  Vector moment(cross_.column(output).begin(), cross_.column(output).end());
-  algebra::axpy(be_[at(output)], e(), moment);
-  return moment;
-}
-
-Matrix BemklFactors::e_covariance() const {
-  if (thin()) return thin_weights_->dense();
-  if (hyper_.non_negative) {
-    Matrix covariance(kernels(), kernels());
-    for (Index m = 0; m < kernels(); ++m) covariance(m, m) = be_variance_[at(outputs() + m)];
-    return covariance;
-  }
-  if (gaussian()) return *e_covariance_;
-  Matrix covariance = *core_weights_->t;  // Ĉ⁻¹ = (T⁻¹ − σ_g²I)⁻¹
-  double ignored = 0.0;
-  bool sound = algebra::invert_positive(covariance.view(), ignored);
-  add_to_diagonal(-1.0 / upsilon_.front(), covariance);
-  sound = sound && algebra::invert_positive(covariance.view(), ignored);
-  return sound ? covariance : Matrix();
-}
-
-Matrix BemklFactors::be_covariance() const {
-  const Index first = outputs();
-  Matrix covariance(first + kernels(), first + kernels());
-  const Matrix of_e = e_covariance();
-  for (Index c = 0; c < first; ++c) {
-    for (Index d = 0; d < first; ++d) covariance(d, c) = bias_covariance_(d, c);
-    for (Index m = 0; m < kernels(); ++m) covariance(first + m, c) = covariance(c, first + m) = cross_(m, c);
-  }
-  for (Index m = 0; m < kernels() && !of_e.empty(); ++m)
-    std::ranges::copy(of_e.column(m), covariance.column(first + m).subspan(at(first)).begin());
-  return covariance;
-}
-
-Vector BemklFactors::output_means(Index output) const {
-  Vector means = root_;
-  algebra::gemv(Op::none, 1.0, of_output(intermediate_, output), e(), be_[at(output)], means);
-  return means;
-}
-
-double BemklFactors::intermediate_residual(Index output) const {
-  const double* g = intermediate_.column(output).data();
-  const double* k = outputs_.column(output).data();
-  double residual = 0.0;
-#pragma omp simd reduction(+ : residual)
-  for (Index i = 0; i < intermediate_.rows(); ++i) residual += (g[i] - k[i]) * (g[i] - k[i]);
-  return residual + trace_a_[at(output)] + present_count_ * g_trace(output);
-}
-
-double BemklFactors::bias_square(Index output) const {
-  return total_weight_ * second_moment_be(output) +
-         2.0 * algebra::dot(g_sum_.column(output), cross_moment_eb(output));
-}
-
-double BemklFactors::mean_square(std::size_t moment) const {
-  Matrix product(1, kernels());
-  if (!g_moment_.empty()) {
-    algebra::gemv(Op::none, 1.0, g_moment_[moment].view(), e(), 0.0, product.values());
-    return algebra::dot(product.values(), e());
-  }
-  times_g_covariance(0, {e().data(), 1, kernels(), 1}, product.view());
-  double sum = present_count_ * static_cast<double>(outputs()) * algebra::dot(product.values(), e());
-  Vector means(at(samples()));
+  const Matrix right = kernels_.apply_adjoint(std::move(g), is_step ? Purpose::correction : Purpose::whole);
+  const Matrix before = a_;
+  bool sound = true;
+  // One output: BLAS has the threads. Several: each has one.
+#pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)
   for (Index c = 0; c < outputs(); ++c) {
-    algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means);
-    sum += algebra::dot(means, means);
+    sound = solve_for_a(c, Vector(right.column(c).begin(), right.column(c).end()), is_step) && sound;
   }
-  return sum;
+  if (sound) move_kernel_outputs(before);
+  return sound;
 }
 
-// Right after q(b,e) the trace follows from what its update had at hand; else Σ(e) is formed.
-double BemklFactors::weights_trace() const {
-  if (weights_trace_known_) return weights_trace_;
-  return algebra::dot(moment(0).values(), e_covariance().values());
-}
-
-double BemklFactors::target_residual(Index output) const {
-  const auto y = f_.column(output);
-  const double trace = algebra::dot(g_moment_[at(output)].values(), e_covariance().values());
-  return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(output)) + bias_square(output) +
-         mean_square(at(output)) + trace;
-}
-
-void BemklFactors::update_upsilon() {
-  const double shape = hyper_.upsilon.shape + 0.5 * total_weight_ * static_cast<double>(kernels());
-  for (Index c = 0; c < outputs(); ++c) {
-    upsilon_[at(c)] = shape / (1.0 / hyper_.upsilon.scale + 0.5 * intermediate_residual(c));
+bool BemklFactors::solve_for_a(Index c, Vector right, bool is_step) {
+  const double upsilon = upsilon_[at(c)];
+  algebra::scale(upsilon, right);
+  for (Index i = 0; i < samples() && is_step; ++i) right[at(i)] -= lambda_(i, c) * a_(i, c);
+  Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon);
+  if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
+  algebra::solve_from_inverse_factor(factor.view(), {right.data(), samples(), 1, samples()});
+  if (is_step) algebra::axpy(1.0, a_.column(c), right);
+  std::ranges::copy(right, a_.column(c).begin());
+  log_det_a_[at(c)] = algebra::cholesky_log_det(factor.view());
+  const Vector variance = algebra::inverse_diagonal(factor.view());
+  // tr(S Σ(a)) = (N − Σ_i E[λ_i] Σ(a)_ii)/E[υ] without the inverse.
+  trace_a_[at(c)] = kernels_.count() / upsilon;
+  for (Index i = 0; i < samples(); ++i) {
+    a_variance_(i, c) = present(i) ? variance[at(i)] : 0.0;
+    lambda_of_a_(i, c) = lambda_(i, c);
+    trace_a_[at(c)] -= lambda_(i, c) * a_variance_(i, c) / upsilon;
   }
+  upsilon_of_a_[at(c)] = upsilon;
+  return std::isfinite(log_det_a_[at(c)]);
 }
 
-// Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹. E[eeᵀ] = Σ(e) + μμᵀ: Q = (E[υ]I + E[ε]Σ(e))⁻¹ first, then the rank-one term.
-bool BemklFactors::update_g_covariance(std::size_t k) {
-  const double upsilon = upsilon_[k];
-  const double epsilon = epsilon_[k];
-  Matrix& q = g_covariance_[k];
-  double& log_det = log_det_g_[k];
-  if (hyper_.non_negative) {
-    std::ranges::fill(q.values(), 0.0);
-    log_det = 0.0;
-    for (Index m = 0; m < kernels(); ++m) {
-      q(m, m) = 1.0 / (upsilon + epsilon * be_variance_[at(outputs() + m)]);
-      log_det += std::log(q(m, m));
-    }
-  } else {
-    q = *e_covariance_;
-    algebra::scale(epsilon, q.values());
-    add_to_diagonal(upsilon, q);
-    if (!algebra::invert_positive(q.view(), log_det)) return false;
-  }
-  Vector w(omega_.size());
-  algebra::gemv(Op::none, 1.0, q.view(), e(), 0.0, w);
-  const double scale = 1.0 + epsilon * algebra::dot(w, e());
-  algebra::rank_one(-epsilon / scale, w, q.view());
-  log_det -= std::log(scale);
-  return std::isfinite(log_det);
+void BemklFactors::apply_kernels_to_a() {
+  kernel_outputs_ = kernels_.apply(a_, Purpose::whole);
+  a_of_last_pass_ = a_;
 }
+
+// [K_p a] from [K_p a_before]. Rounded kernels carry the difference as long as all such differences since the
+// last exact pass are small together: their errors add up to that of one step from there.
+void BemklFactors::move_kernel_outputs(const Matrix& a_before) {
+  Matrix since_last_pass = a_;
+  algebra::axpy(-1.0, a_of_last_pass_.values(), since_last_pass.values());
+  if (!kernels_.has_rounded() || !(norm(since_last_pass.values()) <= kNear * norm(a_.values())))
+    return apply_kernels_to_a();
+  Matrix step = a_;
+  algebra::axpy(-1.0, a_before.values(), step.values());
+  algebra::axpy(1.0, kernels_.apply(step, Purpose::correction).values(), kernel_outputs_.values());
+}
+
+// ---- G: Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹ and G = Σ(g)(E[υ][K_p μ(a)] + E[ε](μ(e) fᵀ − E[e b]1ᵀ))
 
 bool BemklFactors::update_intermediate() {
-  if (!update_g_covariances()) return false;
+  if (!update_g_covariance()) return false;
   update_g_means();
   return true;
 }
 
-bool BemklFactors::update_g_covariances() {
-  if (thin()) {
-    std::optional<ThinCovariance> made = thin_outputs(*thin_weights_, e(), upsilon_.front());
-    if (!made) return false;
-    thin_outputs_ = std::move(*made);
-    log_det_g_.front() = thin_outputs_.log_det;
-    return std::isfinite(log_det_g_.front());
-  }
-  if (core()) {
-    core_outputs_ = CoreOutputs::of(*core_weights_, e(), 1.0 / upsilon_.front());
-    g_covariance_.clear();
-    g_moment_.clear();
-    log_det_g_.front() = core_outputs_.log_det;
-    return std::isfinite(log_det_g_.front());
-  }
-  for (std::size_t k = 0; k < log_det_g_.size(); ++k) {
-    if (!update_g_covariance(k)) return false;
-  }
-  return true;
+bool BemklFactors::update_g_covariance() {
+  const auto next = covariances_->with_outputs(e(), upsilon_, epsilon_);
+  if (next) covariances_ = next;
+  trace_of_weights_.reset();
+  return next != nullptr;
 }
 
-// E[υ] [K_p μ_a] + E[ε] (f μ_eᵀ − 1 E[e b]ᵀ): what Σ(g) is multiplied with.
-Matrix BemklFactors::g_linear(Index c) const {
-  const Index n = samples();
-  Matrix linear(n, kernels());
+void BemklFactors::update_g_means() {
+  for (Index c = 0; c < outputs(); ++c) {
+    const MatrixView g{intermediate_.column(c).data(), samples(), kernels(), samples()};
+    covariances_->times_outputs(c, linear_term_of_g(c).view(), g);
+    algebra::gemv(Op::transpose, 1.0, g, kernels_.root(), 0.0, g_sum_.column(c));
+  }
+  trace_of_weights_.reset();
+}
+
+Matrix BemklFactors::linear_term_of_g(Index c) const {
+  Matrix linear(samples(), kernels());
   const Vector eb = cross_moment_eb(c);
-  const ConstMatrixView outputs = of_output(outputs_, c);
+  const ConstMatrixView from_kernels = of_output(kernel_outputs_, c);
   const double upsilon = upsilon_[at(c)];
-  const double epsilon = epsilon_[at(c)];
   const double* f = f_.column(c).data();
+  const double* root = kernels_.root().data();
   for (Index m = 0; m < kernels(); ++m) {
-    const double weight = epsilon * e()[at(m)];
-    const double shift = epsilon * eb[at(m)];
-    const double* from = outputs.column(m).data();
+    const double weight = epsilon_[at(c)] * e()[at(m)];
+    const double shift = epsilon_[at(c)] * eb[at(m)];
+    const double* from = from_kernels.column(m).data();
     double* to = linear.column(m).data();
-    for (Index i = 0; i < n; ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root_[at(i)];
+    for (Index i = 0; i < samples(); ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root[i];
   }
   return linear;
 }
 
-void BemklFactors::times_g_covariance(Index c, ConstMatrixView rows, MatrixView out) const {
-  if (thin()) {
-    std::ranges::copy(thin_outputs_.times(rows).values(), out.data);
-  } else if (g_covariance_.empty()) {
-    core_outputs_.times(rows, out);
-  } else {
-    const Matrix& covariance = g_covariance_[g_covariance_.size() == 1 ? 0 : at(c)];
-    algebra::gemm(Op::none, Op::none, 1.0, rows, covariance.view(), 0.0, out);
-  }
-}
-
-void BemklFactors::update_g_means() {
-  const Index n = samples();
-  for (Index c = 0; c < outputs(); ++c) {
-    const MatrixView g{intermediate_.column(c).data(), n, kernels(), n};
-    times_g_covariance(c, g_linear(c).view(), g);
-    algebra::gemv(Op::transpose, 1.0, g, root_, 0.0, g_sum_.column(c));
-  }
-  g_moment_.clear();
-  for (std::size_t k = 0; k < g_covariance_.size(); ++k) g_moment_.push_back(moment(k));
-  weights_trace_known_ = false;
-}
-
-// n Σ(g) + Σ_c G_cᵀG_c, lower triangle, of output k in regression, of all outputs together in classification.
-Matrix BemklFactors::add_squares(std::size_t k, double n, Matrix covariance) const {
-  const Range range =
-      gaussian() ? Range{static_cast<Index>(k), static_cast<Index>(k) + 1} : Range{0, outputs()};
-  for (Index c = range.begin; c < range.end; ++c) {
-    algebra::syrk_lower(Op::transpose, 1.0, of_output(intermediate_, c), n, covariance.view());
-    n = 1.0;
-  }
-  return covariance;
-}
-
-Matrix BemklFactors::moment(std::size_t k) const {
-  if (k < g_moment_.size()) return g_moment_[k];
-  const double n = present_count_ * static_cast<double>(gaussian() ? 1 : outputs());
-  Matrix moment = add_squares(k, n, g_covariance(static_cast<Index>(k)));
-  algebra::symmetrise_from_lower(moment.view());
-  return moment;
-}
+// ---- γ and ω, and ε in regression
 
 void BemklFactors::update_gamma_omega() {
   for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = hyper_.gamma.expected_given(second_moment_be(c));
-  for (Index m = 0; m < kernels(); ++m) {
+  for (Index m = 0; m < kernels(); ++m)
     omega_[at(m)] = hyper_.omega.expected_given(second_moment_be(outputs() + m));
-  }
 }
 
 void BemklFactors::update_epsilon() {
-  const double shape = hyper_.epsilon.shape + 0.5 * total_weight_;
-  for (Index c = 0; c < outputs(); ++c) {
+  const double shape = hyper_.epsilon.shape + 0.5 * kernels_.total_weight();
+  for (Index c = 0; c < outputs(); ++c)
     epsilon_[at(c)] = shape / (1.0 / hyper_.epsilon.scale + 0.5 * target_residual(c));
+}
+
+// ---- (b, e)
+
+// [Gonen2012, eq. 4]. The precision of (b, e) is [diag c_c, Bᵀ; B, Λ] with c_c = E[γ_c] + E[ε_c]N, columns
+// B_c = E[ε_c]G_c1 and Λ = diag E[ω] + Σ_c E[ε_c](G_cᵀG_c + NΣ(g_c)); the right-hand side is E[ε_c][1ᵀf; G_cf].
+// Free weights are solved for with the biases eliminated, Σ(e) = (Λ − Σ_c B_cB_cᵀ/c_c)⁻¹, and the biases follow.
+// Non-negative weights are updated for given biases, which come first.
+bool BemklFactors::update_be() {
+  if (hyper_.non_negative) update_biases();
+  Matrix asked = right_side_of_weights();
+  const Matrix rows = rows_for_weights();
+  const auto next = covariances_->with_weights({omega_, rows, epsilon_, kernels_.count(), e()}, asked);
+  if (!next) return false;
+  covariances_ = next;
+  for (Index m = 0; m < kernels(); ++m) {
+    be_[at(outputs() + m)] = asked(0, m);
+    be_variance_[at(outputs() + m)] = next->weight_variances()[at(m)];
+  }
+  if (hyper_.non_negative) return true;
+  update_biases();
+  update_bias_covariances(asked);
+  return true;
+}
+
+// In the first row the right-hand side of e, with the biases eliminated or given; below it the rows B_cᵀ.
+Matrix BemklFactors::right_side_of_weights() const {
+  Matrix right(1 + outputs(), kernels());
+  for (Index c = 0; c < outputs(); ++c) {
+    const double bias = hyper_.non_negative
+                            ? be_[at(c)]
+                            : epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c)) / bias_precision(c);
+    Vector product(at(kernels()));
+    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 0.0, product);
+    for (Index m = 0; m < kernels(); ++m) {
+      right(1 + c, m) = epsilon_[at(c)] * g_sum_(m, c);
+      right(0, m) += product[at(m)] - bias * right(1 + c, m);
+    }
+  }
+  return right;
+}
+
+// Rows A with AᵀA = Σ_c E[ε_c] G_cᵀG_c − B_cB_cᵀ/c_c: A_c = √E[ε_c] (I − κrrᵀ)G_c, r the roots of the samples'
+// weights. Given biases: κ = 0.
+Matrix BemklFactors::rows_for_weights() const {
+  const Index n = samples();
+  Matrix rows(n * outputs(), kernels());
+  for (Index c = 0; c < outputs(); ++c) {
+    const double total = kernels_.total_weight();
+    const double share = std::min(1.0, epsilon_[at(c)] * total / bias_precision(c));
+    const double kappa = hyper_.non_negative ? 0.0 : (1.0 - std::sqrt(1.0 - share)) / total;
+    const double scale = std::sqrt(epsilon_[at(c)]);
+    const ConstMatrixView g = of_output(intermediate_, c);
+    const double* root = kernels_.root().data();
+    for (Index m = 0; m < kernels(); ++m) {
+      const double shift = kappa * g_sum_(m, c);
+      const double* from = g.column(m).data();
+      double* to = rows.column(m).data() + c * n;
+      for (Index i = 0; i < n; ++i) to[i] = scale * (from[i] - shift * root[i]);
+    }
+  }
+  return rows;
+}
+
+// Means of the biases for given e; their covariance and entropy are those for given e, too.
+void BemklFactors::update_biases() {
+  bias_entropy_ = 0.0;
+  for (Index c = 0; c < outputs(); ++c) {
+    const double pull = algebra::dot(kernels_.root(), f_.column(c)) - algebra::dot(g_sum_.column(c), e());
+    be_[at(c)] = epsilon_[at(c)] * pull / bias_precision(c);
+    be_variance_[at(c)] = bias_covariance_(c, c) = 1.0 / bias_precision(c);
+    bias_entropy_ += 0.5 * (1.0 + std::log(2.0 * std::numbers::pi / bias_precision(c)));
   }
 }
 
-void BemklFactors::update_f() {
+// cov(e, b_c) = −Σ(e)B_c/c_c and cov(b_d, b_c) = B_dᵀΣ(e)B_c/(c_d c_c), plus 1/c_c on the diagonal. With
+// Σ(e)⁻¹ = diag E[ω] + Σ_c E[ε_c]E[G_cᵀG_c] − Σ_c B_cB_cᵀ/c_c, the trace of the middle term times Σ(e) follows too.
+void BemklFactors::update_bias_covariances(const Matrix& solved) {
+  double trace = static_cast<double>(kernels());
+  for (Index m = 0; m < kernels(); ++m) trace -= omega_[at(m)] * be_variance_[at(outputs() + m)];
   for (Index c = 0; c < outputs(); ++c) {
-    const Vector means = output_means(c);
-    std::ranges::copy(means, f_location_.column(c).begin());
+    for (Index m = 0; m < kernels(); ++m) cross_(m, c) = -solved(1 + c, m) / bias_precision(c);
+    for (Index d = 0; d < outputs(); ++d)
+      bias_covariance_(d, c) =
+          -epsilon_[at(d)] * algebra::dot(g_sum_.column(d), cross_.column(c)) / bias_precision(d);
+    trace += bias_precision(c) * bias_covariance_(c, c);
+    bias_covariance_(c, c) += 1.0 / bias_precision(c);
+    be_variance_[at(c)] = bias_covariance_(c, c);
   }
+  if (!gaussian()) trace_of_weights_ = trace;
+}
+
+// ---- f
+
+void BemklFactors::update_f() {
+  for (Index c = 0; c < outputs(); ++c) std::ranges::copy(output_means(c), f_location_.column(c).begin());
   if (problem_.likelihood == BemklLikelihood::probit) update_f_probit();
   if (problem_.likelihood == BemklLikelihood::multinomial) update_f_multinomial();
 }
@@ -380,7 +282,7 @@ void BemklFactors::update_f_probit() {
       if (!present(i)) continue;
       const double sign = problem_.targets(i, c);
       const double location = f_location_(i, c);
-      const double margin = hyper_.margin * root_[at(i)];
+      const double margin = hyper_.margin * kernels_.root()[at(i)];
       if (sign == 0.0) {
         const solvers::TwoSided cut = solvers::two_sided(location, margin);
         f_(i, c) = cut.mean;
@@ -410,32 +312,126 @@ void BemklFactors::update_f_multinomial() {
   log_mass_ = log_mass;
 }
 
-bool BemklFactors::iterate() {
-  update_lambda();
-  if (gaussian()) update_upsilon();
-  if (!update_a()) return false;
-  if (!update_intermediate()) return false;
-  update_gamma_omega();
-  if (gaussian()) update_epsilon();
-  if (!update_be()) return false;
-  if (!gaussian()) update_f();
-  return true;
+// ---- the start, and fewer samples
+
+BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper,
+                           const BemklStart& start, std::shared_ptr<const KernelBank> rounded)
+    : kernels_(bank, start.a.cols() == 1 ? std::move(rounded) : nullptr, problem.weights),
+      hyper_(hyper),
+      problem_(std::move(problem)),
+      lambda_(bank.rows(), start.a.cols(), hyper.lambda.shape * hyper.lambda.scale),
+      a_(start.a),
+      a_variance_(bank.rows(), start.a.cols(), 1.0),
+      lambda_of_a_(lambda_),
+      log_det_a_(at(start.a.cols())),
+      trace_a_(at(start.a.cols()), kernels_.trace_of_gram()),
+      intermediate_(start.intermediate),
+      g_sum_(bank.kernels(), start.a.cols()),
+      gamma_(at(start.a.cols()), hyper.gamma.shape * hyper.gamma.scale),
+      omega_(at(bank.kernels()), hyper.omega.shape * hyper.omega.scale),
+      upsilon_(at(start.a.cols()), 1.0 / (hyper.sigma_g * hyper.sigma_g)),
+      epsilon_(at(start.a.cols()), 1.0),
+      covariances_(make_covariances(
+          {bank.rows(), bank.kernels(), start.a.cols(), gaussian(), hyper.non_negative, hyper.sigma_g})),
+      be_(start.b),
+      be_variance_(at(start.a.cols() + bank.kernels()), 1.0),
+      bias_covariance_(start.a.cols(), start.a.cols()),
+      cross_(bank.kernels(), start.a.cols()),
+      f_(gaussian() ? problem_.targets : start.f),
+      f_location_(bank.rows(), start.a.cols()) {
+  be_.insert(be_.end(), start.e.begin(), start.e.end());
+  for (Index c = 0; c < outputs(); ++c) bias_covariance_(c, c) = 1.0;
+  if (gaussian()) {
+    std::ranges::fill(upsilon_, hyper.upsilon.shape * hyper.upsilon.scale);
+    std::ranges::fill(epsilon_, (hyper.epsilon.shape + 0.5 * kernels_.total_weight()) * hyper.epsilon.scale);
+  }
+  upsilon_of_a_ = upsilon_;
+  kernels_.scale_rows(f_);
+  kernels_.scale_rows(intermediate_);
+  for (Index i = 0; i < samples(); ++i) {
+    for (Index c = 0; c < outputs() && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
+  }
+  apply_kernels_to_a();
 }
 
-bool BemklFactors::iterate_from_intermediate(bool means_together) {
-  if (!update_g_covariances()) return false;
-  if (means_together) {
-    update_lambda();
-    for (Index c = 0; c < outputs(); ++c) improve_means(c);
+void BemklFactors::leave_out(std::span<const Index> gone) {
+  kernels_.leave_out(gone);
+  for (const Index i : gone) {
+    for (Index c = 0; c < outputs(); ++c) {
+      a_(i, c) = a_variance_(i, c) = f_(i, c) = f_location_(i, c) = 0.0;
+      for (Index m = 0; m < kernels(); ++m) intermediate_(m * samples() + i, c) = 0.0;
+    }
   }
-  update_g_means();
-  update_gamma_omega();
-  if (gaussian()) update_epsilon();
-  if (!update_be()) return false;
-  if (!gaussian()) update_f();
-  update_lambda();
-  if (gaussian()) update_upsilon();
-  return update_a();
+  apply_kernels_to_a();
+}
+
+bool BemklFactors::switch_off_samples() {
+  constexpr double kOff = 1e6;  // where the updates themselves end under the prior (1e-10, 1e+10)
+  bool any = false;
+  for (Index c = 0; c < outputs(); ++c) {
+    for (Index i = 0; i < samples(); ++i) {
+      if (!present(i) || lambda_(i, c) >= 0.1 * kOff) continue;
+      const double precision = 1.0 / a_variance_(i, c);
+      const double rest = precision - lambda_of_a_(i, c);
+      const double linear = a_(i, c) * precision;
+      if (linear * linear > rest) continue;
+      lambda_(i, c) = kOff;
+      a_(i, c) = 0.0;
+      a_variance_(i, c) = 1.0 / kOff;
+      any = true;
+    }
+  }
+  if (any) apply_kernels_to_a();
+  return any;
+}
+
+// ---- what is read from the factors
+
+ConstMatrixView BemklFactors::of_output(const Matrix& stacked, Index c) const {
+  return {stacked.column(c).data(), samples(), kernels(), samples()};
+}
+
+double BemklFactors::second_moment_be(Index k) const {
+  return be_[at(k)] * be_[at(k)] + be_variance_[at(k)];
+}
+
+Vector BemklFactors::cross_moment_eb(Index c) const {
+  Vector moment(cross_.column(c).begin(), cross_.column(c).end());
+  algebra::axpy(be_[at(c)], e(), moment);
+  return moment;
+}
+
+double BemklFactors::bias_precision(Index c) const {
+  return gamma_[at(c)] + epsilon_[at(c)] * kernels_.total_weight();
+}
+
+Vector BemklFactors::output_means(Index c) const {
+  Vector means = kernels_.root();
+  algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), be_[at(c)], means);
+  return means;
+}
+
+Matrix BemklFactors::a_covariance(Index c) const {
+  Matrix covariance = kernels_.precision_of_a(lambda_of_a_.column(c), upsilon_of_a_[at(c)]);
+  double ignored = 0.0;
+  if (!algebra::invert_positive(covariance.view(), ignored)) return {};
+  for (Index i = 0; i < samples(); ++i) {
+    if (!present(i)) covariance(i, i) = 0.0;
+  }
+  return covariance;
+}
+
+Matrix BemklFactors::be_covariance() const {
+  const Index first = outputs();
+  Matrix covariance(first + kernels(), first + kernels());
+  const Matrix of_e = covariances_->weights();
+  for (Index c = 0; c < first; ++c) {
+    for (Index d = 0; d < first; ++d) covariance(d, c) = bias_covariance_(d, c);
+    for (Index m = 0; m < kernels(); ++m) covariance(first + m, c) = covariance(c, first + m) = cross_(m, c);
+  }
+  for (Index m = 0; m < kernels() && !of_e.empty(); ++m)
+    std::ranges::copy(of_e.column(m), covariance.column(first + m).subspan(at(first)).begin());
+  return covariance;
 }
 
 }  // namespace kloom::methods

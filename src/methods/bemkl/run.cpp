@@ -55,7 +55,7 @@ bool BemklRun::accelerated_pass() {
   constexpr std::size_t kMemory = 12;
   if (const auto target = extrapolated()) {
     if (!spare_) spare_ = factors_;
-    if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate(true) &&
+    if (spare_->set_state(*target, factors_) && spare_->iterate_from_intermediate() &&
         spare_->lower_bound() > bound_) {
       std::swap(factors_, *spare_);
       before_.push_back(*target);
@@ -70,7 +70,7 @@ bool BemklRun::accelerated_pass() {
     after_.clear();
   }
   before_.push_back(factors_.state());
-  const bool sound = factors_.iterate_from_intermediate(true);
+  const bool sound = factors_.iterate_from_intermediate();
   after_.push_back(factors_.state());
   return sound;
 }

@@ -36,9 +36,4 @@ class BemklRun {
   std::optional<BemklFactors> spare_;   // where passes from extrapolated states are tried
 };
 
-// The same for sparse kernel weights: kernels that are switched off leave the iteration until the others have
-// settled.
-void run_with_dropping(BemklFactors& factors, const KernelBank& bank, const BemklOptions& options,
-                       const Context& context, Report& report);
-
 }  // namespace kloom::methods

@@ -12,6 +12,7 @@
 #include "kernels/banks/gated_bank.h"
 #include "kernels/banks/low_rank_bank.h"
 #include "kernels/banks/rbf_family_bank.h"
+#include "kernels/banks/rounded_bank.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/recipe.h"
@@ -515,7 +516,7 @@ TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
   for (const BankKind kind : {BankKind::dense, BankKind::dense32, BankKind::low_rank}) {
     SCOPED_TRACE(to_string(kind));
     const auto bank = stored(computed, kind);
-    const auto rounded = bank->rounded();
+    const auto rounded = kernels::rounded_bank(*bank);
     ASSERT_NE(rounded, nullptr);
     EXPECT_EQ(rounded->names(), bank->names());
     EXPECT_TRUE(rounded->symmetric());
@@ -530,7 +531,7 @@ TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
     check_apply(*rounded, naive, tolerance);
     check_adjoint(*rounded, naive, tolerance);
   }
-  EXPECT_EQ(stored(computed, BankKind::computed)->rounded(), nullptr);
+  EXPECT_EQ(kernels::rounded_bank(*stored(computed, BankKind::computed)), nullptr);
 }
 
 TEST(Banks, WhatDoesNotFitIsRefusedWithASentence) {

@@ -1,123 +1,148 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// auto: every machine of the blend solves its own problem, shares are worth it on held-out samples, and a kernel
-// that knows the answer is found among kernels that do not.
+#include "methods/auto/auto.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "kloom/certify.h"
-#include "kloom/evaluate.h"
 #include "kloom/parts.h"
-#include "methods/auto/auto.h"
-#include "support/multiclass.h"
+#include "methods/auto/blend.h"
+#include "methods/auto/candidates.h"
+#include "support/problems.h"
 
-namespace kloom {
+namespace kloom::methods {
 namespace {
 
-using methods::AutoOptions;
-
-// Labels or numbers that depend on the first feature alone; one kernel sees it, the others see noise.
-struct Needle {
-  std::unique_ptr<KernelBank> bank;
-  Targets targets;
-};
-
-Needle needle(Task task, Index n, unsigned seed) {
-  const Matrix x = test::normal_matrix(n, 4, seed);
-  Needle problem;
-  std::vector<Matrix> kernels;
-  std::vector<std::string> names;
-  for (Index f = 0; f < 4; ++f) {
-    Matrix one(n, 1);
-    std::ranges::copy(x.column(f), one.column(0).begin());
-    kernels.push_back(test::rbf_kernel(one, one, 1.0));
-    names.push_back("feature " + std::to_string(f));
-  }
-  problem.bank = make_dense_bank(std::move(kernels), std::move(names), true);
-  problem.targets.task = task;
-  problem.targets.values = Matrix(task == Task::regression ? n : 0, task == Task::regression ? 1 : 0);
-  if (task != Task::regression) problem.targets.classes = {"no", "yes"};
-  for (Index i = 0; i < n; ++i) {
-    const double value = std::sin(2.0 * x(i, 0));
-    if (task == Task::regression) {
-      problem.targets.values(i, 0) = 100.0 + 5.0 * value;
-    } else {
-      problem.targets.codes.push_back(value > 0.0 ? 1 : 0);
-    }
-  }
-  return problem;
+std::unique_ptr<KernelBank> bank_of(const test::BinaryProblem& problem) {
+  return make_dense_bank(problem.kernels, problem.names, true);
 }
 
-TEST(Auto, FindsTheKernelThatKnows) {
-  for (const Task task : {Task::binary, Task::regression}) {
-    const Needle problem = needle(task, 120, 5);
-    const FitResult fit = methods::fit_auto(*problem.bank, problem.targets, {}, {});
-    EXPECT_EQ(fit.report.status, Status::converged) << fit.report.message;
-    const auto weights = fit.model.weights.values.values();
-    EXPECT_EQ(std::ranges::max_element(weights), weights.begin()) << to_string(task);
+double accuracy(const Predictions& predictions, const std::vector<int>& codes) {
+  double right = 0.0;
+  for (std::size_t i = 0; i < codes.size(); ++i) right += predictions.codes[i] == codes[i] ? 1.0 : 0.0;
+  return right / static_cast<double>(codes.size());
+}
+
+TEST(KernelLabel, ReadsKindAndGroup) {
+  EXPECT_EQ(label_of("rbf(width=2) on age").kind, "rbf");
+  EXPECT_EQ(label_of("rbf(width=2) on age").group, "age");
+  EXPECT_EQ(label_of("linear on view a").kind, "linear");
+  EXPECT_EQ(label_of("K1").group, "K1");
+}
+
+TEST(Candidates, AreSumsOfUsefulKernelsWithoutRepetition) {
+  const std::vector<std::string> names = {"rbf(width=1) on a", "rbf(width=1) on b", "linear on a", "linear on b"};
+  const Vector losses = {0.5, 0.2, std::numeric_limits<double>::infinity(), 0.4};
+  const Vector diagonals = {1.0, 2.0, 1.0, 4.0};
+  const auto found = propose_candidates(names, losses, diagonals, 20);
+  ASSERT_FALSE(found.empty());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    EXPECT_EQ(found[k].weights[2], 0.0) << "a kernel of no use";
+    double total = 0.0;
+    for (std::size_t p = 0; p < 4; ++p) total += found[k].weights[p] * diagonals[p];
+    EXPECT_NEAR(total, 1.0, 1e-12) << found[k].name;
+    for (std::size_t other = 0; other < k; ++other) EXPECT_NE(found[k].weights, found[other].weights);
+  }
+  EXPECT_EQ(propose_candidates(names, losses, diagonals, 2).size(), 2U);
+}
+
+// The narrow kernel is nearly an identity and separates everything; it must not be what is chosen.
+TEST(Auto, DoesNotFallForNarrowKernels) {
+  const auto problem = test::binary_problem(150, 2, {0.005, 1.0}, 11);
+  const auto bank = bank_of(problem);
+  const FitResult fit = fit_auto(*bank, problem.targets, {}, {});
+  const Matrix& weights = fit.model.weights.values;
+  EXPECT_LT(weights(0, 0), 0.3 * (weights(0, 1) + weights(0, 2)));
+}
+
+TEST(Auto, ShuffledLabelsGiveChance) {
+  auto problem = test::binary_problem(200, 3, {0.5, 1.0, 2.0}, 12);
+  std::mt19937 engine(1);
+  std::shuffle(problem.targets.codes.begin(), problem.targets.codes.end(), engine);
+  const FitResult fit = fit_auto(*bank_of(problem), problem.targets, {}, {});
+  // The loss on held-out samples is that of the class frequencies, to three standard errors: the deviation of one
+  // sample's log loss is at most about 1 for such probabilities.
+  double share = 0.0;
+  for (const int code : problem.targets.codes) share += code / 200.0;
+  const double chance = -share * std::log(share) - (1.0 - share) * std::log(1.0 - share);
+  EXPECT_NEAR(fit.report.objective, chance, 3.0 / std::sqrt(200.0));
+  EXPECT_GT(fit.report.objective, chance - 0.1);
+}
+
+TEST(Auto, SameDataAndSeedGiveTheSameModel) {
+  const auto problem = test::binary_problem(90, 3, {0.5, 2.0}, 13);
+  const auto bank = bank_of(problem);
+  const FitResult one = fit_auto(*bank, problem.targets, {}, {});
+  const FitResult two = fit_auto(*bank, problem.targets, {}, {});
+  EXPECT_EQ(one.model.coefficients, two.model.coefficients);
+  EXPECT_EQ(one.model.bias, two.model.bias);
+}
+
+TEST(Auto, TheRefereeAgrees) {
+  auto problem = test::binary_problem(100, 3, {0.5, 1.0, 2.0}, 14);
+  const auto bank = bank_of(problem);
+  for (const bool numbers : {false, true}) {
+    Targets targets = problem.targets;
+    if (numbers) {
+      targets = {};
+      targets.task = Task::regression;
+      targets.values = Matrix(100, 1);
+      for (Index i = 0; i < 100; ++i) targets.values(i, 0) = 5.0 + 3.0 * std::sin(problem.x(i, 0));
+    }
+    const FitResult fit = fit_auto(*bank, targets, {}, {});
+    const Certificate certificate = certify(*bank, targets, fit.model, {});
+    // L-BFGS stops when the objective moves by 1e-7 of itself: its gradient is then about the root of that.
+    EXPECT_LT(certificate.items[1].value, 1e-2) << certificate.items[1].name;
+    EXPECT_LT(certificate.items[2].value, 1e-9) << certificate.items[2].name;
+    // A model that was tampered with does not pass.
+    Model wrong = fit.model;
+    for (double& value : edit_part<BlendPart>(wrong).terms.front().coefficients.values()) value *= 1.5;
+    EXPECT_GT(certify(*bank, targets, wrong, {}).items[1].value, 10.0 * certificate.items[1].value + 1e-3);
   }
 }
 
-// The referee takes the gradient of each machine's convex problem, relative to its size at the origin. Logistic
-// machines stop when a step lowers the objective by less than 1e-7 of it, which leaves a gradient of about the
-// root of that, 3e-4.
-constexpr double kGradient = 1e-3;
-TEST(Auto, EveryMachineOfTheBlendIsAtItsMinimum) {
-  const auto check = [](const KernelBank& bank, const Targets& targets) {
-    const FitResult fit = methods::fit_auto(bank, targets, {}, {});
-    const Certificate certificate = certify(bank, targets, fit.model, {});
-    const auto item = std::ranges::find(certificate.items, "stationarity", &Certificate::Item::name);
-    ASSERT_NE(item, certificate.items.end());
-    EXPECT_LE(item->value, kGradient) << to_string(targets.task) << ": " << certificate.verdict;
-    double shares = 0.0;
-    for (const auto& solution : part_of<BlendPart>(fit.model).solutions) {
-      EXPECT_GT(solution.share, 0.0);
-      shares += solution.share;
-    }
-    EXPECT_GT(shares, 0.0);
-  };
-  const Needle numbers = needle(Task::regression, 60, 7);
-  check(*numbers.bank, numbers.targets);
-  const test::BinaryProblem binary = test::binary_problem(60, 2, {0.5, 2.0}, 3);
-  check(*make_dense_bank(binary.kernels, binary.names, true), binary.targets);
-  const test::MulticlassProblem several = test::simplex_problem(60, 3, {0.5, 2.0}, 3);
-  check(*test::bank_of(several), several.targets);
+TEST(Auto, LandmarksAloneCarryCoefficients) {
+  const auto problem = test::binary_problem(120, 3, {1.0, 2.0}, 15);
+  AutoOptions options;
+  options.landmarks = 30;
+  const FitResult fit = fit_auto(*bank_of(problem), problem.targets, options, {});
+  EXPECT_LE(needs(fit.model).samples.size(), 30U);
+  EXPECT_GT(accuracy(predict(fit.model, *bank_of(problem), {}, {}), problem.targets.codes), 0.7);
 }
 
-// What was chosen on held-out samples must hold on new ones: better than always saying the larger class.
-TEST(Auto, HeldOutLossIsThatOfNewSamples) {
-  const test::MulticlassProblem all = test::simplex_problem(200, 3, {0.3, 1.0, 3.0}, 11);
-  std::vector<Matrix> train, test;
-  for (const Matrix& kernel : all.kernels) {
-    Matrix inside(100, 100), outside(100, 100);
-    for (Index i = 0; i < 100; ++i) {
-      for (Index j = 0; j < 100; ++j) {
-        inside(i, j) = kernel(i, j);
-        outside(i, j) = kernel(100 + i, j);
-      }
-    }
-    train.push_back(std::move(inside));
-    test.push_back(std::move(outside));
+TEST(Auto, ModelsComeBackToTheBit) {
+  const auto problem = test::binary_problem(50, 3, {1.0, 2.0}, 16);
+  const auto bank = bank_of(problem);
+  const FitResult fit = fit_auto(*bank, problem.targets, {}, {});
+  const Model loaded = model_from_bytes(model_bytes(fit.model));
+  EXPECT_EQ(predict(fit.model, *bank, {}, {}).probabilities, predict(loaded, *bank, {}, {}).probabilities);
+}
+
+TEST(Blend, LosesNoMoreThanTheBestMachine) {
+  const auto problem = test::binary_problem(80, 2, {1.0}, 17);
+  MachineTask task;
+  task.classes = 2;
+  task.labels = problem.targets.codes;
+  std::vector<Machine> machines(3);
+  test::Normal noise(3);
+  for (auto& machine : machines) machine.held_out = Matrix(80, 1);
+  for (Index i = 0; i < 80; ++i) {
+    const double truth = task.labels[at(i)] == 1 ? 1.0 : -1.0;
+    machines[0].held_out(i, 0) = truth + noise();
+    machines[1].held_out(i, 0) = truth + noise();
+    machines[2].held_out(i, 0) = noise();
   }
-  Targets seen = all.targets;
-  Targets unseen = all.targets;
-  seen.codes.assign(all.targets.codes.begin(), all.targets.codes.begin() + 100);
-  unseen.codes.assign(all.targets.codes.begin() + 100, all.targets.codes.end());
-  const auto bank = make_dense_bank(std::move(train), all.names, true);
-  const FitResult fit = methods::fit_auto(*bank, seen, {}, {});
-  const auto fresh = make_dense_bank(std::move(test), all.names, false);
-  const Evaluation evaluation = evaluate(predict(fit.model, *fresh, {}, {}), unseen);
-  double loss = std::nan("");
-  for (const auto& [name, value] : evaluation.values) {
-    if (name == "log loss") loss = value;
-  }
-  EXPECT_LT(loss, std::log(3.0));
-  // The mean log loss of 100 samples has a standard error of about 0.07 here; the two means differ by chance by √2 of
-  // that, four times which is 0.4.
-  EXPECT_NEAR(loss, fit.report.objective, 0.4);
+  std::vector<const Machine*> all;
+  for (const auto& machine : machines) all.push_back(&machine);
+  const Blend blend = blend_machines(all, task);
+  const double best = std::min(held_out_loss(machines[0].held_out, task), held_out_loss(machines[1].held_out, task));
+  EXPECT_LT(blend.loss, best);
+  EXPECT_GT(blend.shares[0], 2.0 * blend.shares[2]);
+  EXPECT_GT(blend.shares[1], 2.0 * blend.shares[2]);
 }
 
 }  // namespace
-}  // namespace kloom
+}  // namespace kloom::methods

@@ -230,10 +230,10 @@ TEST(BemklData, LowRankBankAgreesWithDenseOnThePapersKernels) {
     const methods::BemklProblem problem = methods::bemkl_plan(targets, {}).problems.front();
     const Index n = dense->rows();
     methods::BemklStart start{Matrix(n, 1, 1.0),
-                               Matrix(n * dense->kernels(), 1),
-                               problem.targets,
-                               {0.0},
-                               Vector(static_cast<std::size_t>(dense->kernels()), 1.0)};
+                              Matrix(n * dense->kernels(), 1),
+                              problem.targets,
+                              {0.0},
+                              Vector(static_cast<std::size_t>(dense->kernels()), 1.0)};
     for (Index k = 0; k < start.intermediate.size(); ++k) start.intermediate(k, 0) = problem.targets(k % n, 0);
     BemklFactors on_dense(*dense, problem, {}, start);
     BemklFactors on_low(*low, problem, {}, start);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The kernels as the updates of BEMKL see them: with weights of the samples. A sample of weight w has p(g_i|a)
+// and p(f_i|…) to the power w. With the rows of the kernels, g_i, f_i, the ones of the bias and the margin all
+// multiplied by √w, every update of the paper holds as it stands, and only constants of the bound differ. A
+// sample of weight 0 is absent, also as a basis function (a_i = 0).
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "kloom/bank.h"
+#include "kloom/matrix.h"
+
+namespace kloom::methods {
+
+class WeightedKernels {
+ public:
+  // `weights` empty: all 1. `rounded`, which may be null, are the same kernels in single precision.
+  WeightedKernels(const KernelBank& bank, std::shared_ptr<const KernelBank> rounded, const Vector& weights);
+
+  [[nodiscard]] Index samples() const { return bank_->rows(); }
+  [[nodiscard]] Index kernels() const { return bank_->kernels(); }
+  [[nodiscard]] bool present(Index i) const { return root_[at(i)] > 0.0; }
+  [[nodiscard]] const Vector& root() const { return root_; }       // √w
+  [[nodiscard]] double count() const { return count_; }            // samples with w > 0
+  [[nodiscard]] double total_weight() const { return total_; }     // Σ w
+  [[nodiscard]] double log_weight() const { return log_weight_; }  // Σ log w over those with w > 0
+  [[nodiscard]] bool has_rounded() const { return rounded_ != nullptr; }
+
+  // `whole` kernels for what must be exact; `correction` for what is added to something much larger: there
+  // rounded kernels will do, if there are any, at half of the memory traffic.
+  enum class Purpose { whole, correction };
+  // [K_p v]_p for every column of v, (N·P) × columns, rows times √w.
+  [[nodiscard]] Matrix apply(const Matrix& v, Purpose purpose) const;
+  // Σ_p K_p g_p for every column of G, laid out like that; 0 for absent samples.
+  [[nodiscard]] Matrix apply_adjoint(Matrix g, Purpose purpose) const;
+  // diag λ + υS with S = Σ_p K_p W K_p; rows and columns of absent samples are those of the identity.
+  [[nodiscard]] Matrix precision_of_a(std::span<const double> lambda, double upsilon) const;
+  [[nodiscard]] double trace_of_gram() const;  // tr S over the samples that are present
+
+  // Rows of every N × P block of a stacked matrix times √w.
+  void scale_rows(Matrix& stacked) const;
+  // From now on these samples have weight 0.
+  void leave_out(std::span<const Index> gone);
+
+ private:
+  void count_samples();
+  [[nodiscard]] Matrix gram() const;
+
+  const KernelBank* bank_;
+  std::shared_ptr<const KernelBank> rounded_;
+  Vector root_;
+  double count_ = 0.0, total_ = 0.0, log_weight_ = 0.0;
+  std::shared_ptr<const Matrix> gram_;  // S
+};
+
+}  // namespace kloom::methods

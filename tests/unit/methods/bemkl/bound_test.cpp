@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The lower bound of BEMKL against a plain transcription of its definition (Eigen, full matrices, no shortcuts),
+// after every update of every task; and the referee, which finds it from the model.
+#include <gtest/gtest.h>
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <numbers>
+
+#include "kloom/certify.h"
+#include "unit/methods/bemkl/tasks.h"
+
+namespace kloom {
+namespace {
+
+using namespace test;
+
+double log_det(const Eigen::MatrixXd& m) {
+  return Eigen::MatrixXd(m.llt().matrixL()).diagonal().array().log().sum() * 2.0;
+}
+
+// E[log p(x)] + E[log p(v|x)] + H[q(x)] of one gamma-distributed precision.
+double precision_part(const GammaPrior& prior, double mean, double second) {
+  const double k = prior.shape + 0.5;
+  const double scale = mean / k;
+  const double mean_log = boost::math::digamma(k) + std::log(scale);
+  const double log_prior = (prior.shape - 1) * mean_log - mean / prior.scale - std::lgamma(prior.shape) -
+                           prior.shape * std::log(prior.scale);
+  const double log_variable = 0.5 * mean_log - 0.5 * std::log(2 * std::numbers::pi) - 0.5 * mean * second;
+  const double entropy = k + std::log(scale) + std::lgamma(k) + (1 - k) * boost::math::digamma(k);
+  return log_prior + log_variable + entropy;
+}
+
+double gamma_part(const GammaPrior& prior, double k, double mean) {
+  const double scale = mean / k;
+  const double mean_log = boost::math::digamma(k) + std::log(scale);
+  return (prior.shape - 1) * mean_log - mean / prior.scale - std::lgamma(prior.shape) -
+         prior.shape * std::log(prior.scale) + k + std::log(scale) + std::lgamma(k) +
+         (1 - k) * boost::math::digamma(k);
+}
+
+// log of the mass that the label leaves of N(location, I), and the mean of what is left, by brute force.
+double naive_mass(BemklLikelihood likelihood, const Vector& location, const Vector& y, double margin,
+                  Vector& mean) {
+  const boost::math::normal normal;
+  mean = location;
+  double log_mass = 0.0;
+  if (likelihood == BemklLikelihood::probit) {
+    for (std::size_t c = 0; c < y.size(); ++c) {
+      const double above = y[c] >= 0 ? boost::math::cdf(normal, location[c] - margin) : 0.0;
+      const double below = y[c] <= 0 ? boost::math::cdf(normal, -location[c] - margin) : 0.0;
+      const double edge_up = y[c] >= 0 ? boost::math::pdf(normal, margin - location[c]) : 0.0;
+      const double edge_down = y[c] <= 0 ? boost::math::pdf(normal, margin + location[c]) : 0.0;
+      log_mass += std::log(above + below);
+      mean[c] += (edge_up - edge_down) / (above + below);
+    }
+    return log_mass;
+  }
+  const auto label = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
+  if (y[label] <= 0.0) return 0.0;
+  double total = 0.0;
+  Vector loss(y.size());
+  for (double u = -10.0; u < 14.0; u += 0.02) {
+    double density = 0.02 * boost::math::pdf(normal, u);
+    for (std::size_t c = 0; c < y.size(); ++c) {
+      if (c != label) density *= boost::math::cdf(normal, u + location[label] - location[c]);
+    }
+    total += density;
+    for (std::size_t c = 0; c < y.size(); ++c) {
+      const double z = u + location[label] - location[c];
+      if (c != label && density > 0.0)
+        loss[c] += density * boost::math::pdf(normal, z) / boost::math::cdf(normal, z);
+    }
+  }
+  for (std::size_t c = 0; c < y.size(); ++c) {
+    mean[c] -= loss[c] / total;
+    mean[label] += loss[c] / total;
+  }
+  return std::log(total);
+}
+
+double weight_part(const BemklHyper& h, const BemklFactors& q) {
+  const double log2pi = std::log(2 * std::numbers::pi);
+  const Eigen::MatrixXd sbe = eigen(q.be_covariance());
+  const auto dimension = static_cast<double>(sbe.rows());
+  if (!h.non_negative) return 0.5 * (dimension * (1 + log2pi) + log_det(sbe));
+  const boost::math::normal normal;
+  double sum = 0.0;
+  for (Index c = 0; c < q.outputs(); ++c) sum += 0.5 * (1 + log2pi + std::log(sbe(c, c)));
+  for (Index m = 0; m < q.kernels(); ++m) {
+    const double l = q.e_location()[static_cast<std::size_t>(m)];
+    const double t = q.e_precision()[static_cast<std::size_t>(m)];
+    const double d = q.be()[static_cast<std::size_t>(q.outputs() + m)] - l;
+    const double square = sbe(q.outputs() + m, q.outputs() + m) + d * d;
+    sum += std::log(2.0) + 0.5 * (log2pi - std::log(t)) + std::log(boost::math::cdf(normal, l * std::sqrt(t))) +
+           0.5 * t * square;
+  }
+  return sum;
+}
+
+// The lower bound by its definition, from the factors and the kernels alone.
+double naive_bound(const FamilyTask& task, const BemklHyper& h, const BemklFactors& q) {
+  const Eigen::Index n = q.samples();
+  const Eigen::Index p = q.kernels();
+  const Index outputs = q.outputs();
+  const auto count = static_cast<double>(n);
+  const bool gaussian = task.problem.likelihood == BemklLikelihood::gaussian;
+  const double log2pi = std::log(2 * std::numbers::pi);
+  const Eigen::VectorXd be = eigen(q.be());
+  const Eigen::MatrixXd mbe = eigen(q.be_covariance()) + be * be.transpose();
+  double bound = weight_part(h, q);
+  for (Eigen::Index m = 0; m < p; ++m) {
+    bound += precision_part(h.omega, q.omega()[static_cast<std::size_t>(m)], mbe(outputs + m, outputs + m));
+  }
+  std::vector<Vector> means;
+  for (Index c = 0; c < outputs; ++c) {
+    const auto s = static_cast<std::size_t>(c);
+    const Eigen::VectorXd a = eigen(q.a()).col(c);
+    const Eigen::MatrixXd sa = eigen(q.a_covariance(c));
+    const Eigen::MatrixXd sg = eigen(q.g_covariance(c));
+    const Eigen::MatrixXd g = Eigen::Map<const Eigen::MatrixXd>(q.intermediate().column(c).data(), n, p);
+    bound += precision_part(h.gamma, q.gamma()[s], mbe(c, c));
+    for (Eigen::Index i = 0; i < n; ++i)
+      bound += precision_part(h.lambda, q.lambda()(i, c), a(i) * a(i) + sa(i, i));
+    bound += 0.5 * (count * (1 + log2pi) + log_det(sa));
+    bound += 0.5 * count * (static_cast<double>(p) * (1 + log2pi) + log_det(sg));
+    const double k = h.upsilon.shape + 0.5 * count * static_cast<double>(p);
+    const double log_upsilon =
+        gaussian ? boost::math::digamma(k) + std::log(q.upsilon()[s] / k) : -2 * std::log(h.sigma_g);
+    if (gaussian) bound += gamma_part(h.upsilon, k, q.upsilon()[s]);
+    for (Eigen::Index m = 0; m < p; ++m) {
+      const Eigen::MatrixXd kernel = eigen(task.kernels[static_cast<std::size_t>(m)]);
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double mean = g(i, m) - kernel.row(i).dot(a);
+        const double square = mean * mean + sg(m, m) + kernel.row(i) * sa * kernel.row(i).transpose();
+        bound += 0.5 * (log_upsilon - log2pi) - 0.5 * q.upsilon()[s] * square;
+      }
+    }
+    // E(eᵀg + b)² and its mean, per sample.
+    const double ke = h.epsilon.shape + 0.5 * count;
+    const double log_epsilon = gaussian ? boost::math::digamma(ke) + std::log(q.epsilon()[s] / ke) : 0.0;
+    if (gaussian) bound += gamma_part(h.epsilon, ke, q.epsilon()[s]);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const Eigen::VectorXd gi = g.row(i).transpose();
+      const Eigen::MatrixXd mee = mbe.bottomRightCorner(p, p);
+      const double mean = be(c) + be.tail(p).dot(gi);
+      const double second = mbe(c, c) + 2 * gi.dot(mbe.col(c).tail(p)) + gi.dot(mee * gi) + (mee * sg).trace();
+      if (gaussian) {
+        const double y = task.problem.targets(i, c);
+        bound += 0.5 * (log_epsilon - log2pi) - 0.5 * q.epsilon()[s] * (y * y - 2 * y * mean + second);
+      } else {
+        const double location = q.f_location()(i, c);
+        bound += q.f()(i, c) * (mean - location) + 0.5 * location * location - 0.5 * second;
+      }
+    }
+  }
+  for (Eigen::Index i = 0; i < n && !gaussian; ++i) {
+    Vector location, y, mean;
+    for (Index c = 0; c < outputs; ++c) {
+      location.push_back(q.f_location()(i, c));
+      y.push_back(task.problem.targets(i, c));
+    }
+    bound += naive_mass(task.problem.likelihood, location, y, h.margin, mean);
+    for (Index c = 0; c < outputs; ++c) {
+      EXPECT_NEAR(q.f()(i, c), mean[static_cast<std::size_t>(c)], 1e-7) << "mean of f, sample " << i;
+    }
+  }
+  return bound;
+}
+
+// After every factor update the bound equals its definition and has not fallen. Sizes of the rounding: the
+// bound is a sum of about N·P·M terms; 1e-9 of its size is far above N·P·M·eps and far below any wrong term.
+void check_updates(const FamilyTask& task, const BemklHyper& hyper, unsigned seed, int iterations) {
+  const auto bank = bank_of(task.kernels);
+  BemklFactors q(*bank, task.problem, hyper, random_start(task, seed));
+  const bool gaussian = task.problem.likelihood == BemklLikelihood::gaussian;
+  ASSERT_TRUE(q.iterate());
+  double last = q.lower_bound();
+  const auto check = [&](const char* step) {
+    const double now = q.lower_bound();
+    const double slack = 1e-9 * std::max(1.0, std::abs(now));
+    EXPECT_NEAR(now, naive_bound(task, hyper, q), slack) << step;
+    EXPECT_GE(now, last - slack) << step;
+    last = now;
+  };
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    q.update_lambda();
+    check("lambda");
+    if (gaussian) q.update_upsilon();
+    check("upsilon");
+    ASSERT_TRUE(q.update_a());
+    check("a");
+    ASSERT_TRUE(q.update_intermediate());
+    check("G");
+    q.update_gamma_omega();
+    check("gamma, omega");
+    if (gaussian) q.update_epsilon();
+    check("epsilon");
+    ASSERT_TRUE(q.update_be());
+    check("(b, e)");
+    if (!gaussian) q.update_f();
+    check("f");
+  }
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    ASSERT_TRUE(q.iterate_from_intermediate());
+    check("cycle with a and G together");
+  }
+}
+
+TEST(Bemkl, BoundIsExactAndNeverFallsAfterAnyFactorUpdate) {
+  unsigned seed = 1;
+  for (double sigma_g : {0.05, 0.1, 0.5, 1.0, 2.0}) {
+    for (const GammaPrior omega : {GammaPrior{1.0, 1.0}, GammaPrior{1e-10, 1e+10}}) {
+      for (Index n : {2, 12, 30}) {
+        SCOPED_TRACE(testing::Message()
+                     << "sigma_g " << sigma_g << ", shape of omega " << omega.shape << ", n " << n);
+        const FamilyTask task = all_tasks(n, ++seed).front();
+        check_updates(task, {sigma_g, 1.0, {1.0, 1.0}, {1.0, 1.0}, omega, {}, {}, false}, seed, 12);
+      }
+    }
+  }
+}
+
+TEST(Bemkl, BoundIsExactAndNeverFallsForEveryTask) {
+  for (double sigma_g : {0.1, 1.0}) {
+    for (const FamilyTask& task : all_tasks(14, 5)) {
+      SCOPED_TRACE(testing::Message() << task.name << ", sigma_g " << sigma_g);
+      BemklHyper hyper;
+      hyper.sigma_g = sigma_g;
+      hyper.non_negative = task.non_negative;
+      check_updates(task, hyper, 9, 3);
+    }
+  }
+}
+
+// More than four kernels for every sample and output: both covariances are then kept as a diagonal and few
+// directions.
+TEST(Bemkl, BoundIsExactAndNeverFallsWithManyKernels) {
+  for (double sigma_g : {0.05, 0.3, 2.0}) {
+    for (const GammaPrior omega : {GammaPrior{1.0, 1.0}, GammaPrior{1e-10, 1e+10}}) {
+      for (const FamilyTask& task : all_tasks(6, 5, many_widths(75))) {
+        if (task.problem.likelihood == BemklLikelihood::gaussian || task.non_negative) continue;
+        SCOPED_TRACE(testing::Message()
+                     << task.name << ", sigma_g " << sigma_g << ", shape of omega " << omega.shape);
+        check_updates(task, {sigma_g, 1.0, {1.0, 1.0}, {1.0, 1.0}, omega, {}, {}, task.non_negative}, 9, 4);
+      }
+    }
+  }
+}
+
+// Enough samples for products with Σ(g) in single precision.
+TEST(Bemkl, BoundIsExactAndNeverFallsWithManySamples) {
+  for (double sigma_g : {0.1, 1.0}) {
+    const FamilyTask task = all_tasks(110, 5, many_widths(66)).front();
+    SCOPED_TRACE(testing::Message() << task.name << ", sigma_g " << sigma_g);
+    BemklHyper hyper;
+    hyper.sigma_g = sigma_g;
+    check_updates(task, hyper, 9, 4);
+  }
+}
+
+// The referee, which shares no code with the learner, finds the bound that the learner reports.
+TEST(Bemkl, RefereeFindsTheReportedBound) {
+  for (bool sparse : {false, true}) {
+    const BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 2.0, 4.0}, 77);
+    const auto bank = make_dense_bank(problem.kernels, problem.names, true);
+    BemklOptions options;
+    options.sparse = sparse;
+    const FitResult fit = methods::fit_bemkl(*bank, problem.targets, options, {});
+    const Certificate certificate = certify(*bank, problem.targets, fit.model, {});
+    ASSERT_EQ(certificate.items.at(0).name, "lower bound");
+    EXPECT_NEAR(certificate.items[0].value, fit.report.objective, 1e-9 * std::abs(fit.report.objective));
+    EXPECT_FALSE(certificate.proof);
+    // A weight that is not where the learner left it shows in both numbers.
+    Model altered = fit.model;
+    altered.coefficients(0, 0) += 0.5;
+    const Certificate worse = certify(*bank, problem.targets, altered, {});
+    EXPECT_LT(worse.items[0].value, certificate.items[0].value - 1e-3);
+    EXPECT_GT(worse.items[1].value, 10 * certificate.items[1].value);
+  }
+}
+
+struct Variant {
+  const char* name;
+  Targets targets;
+  BemklOptions options;
+};
+
+std::vector<Variant> variants(Index n) {
+  BemklOptions plain;
+  plain.iterations = 40;
+  BemklOptions apart = plain;
+  apart.multiclass = "one-versus-all";
+  BemklOptions largest = plain;
+  largest.likelihood = "multinomial";
+  BemklOptions positive = plain;
+  positive.non_negative = true;
+  BemklOptions balanced = plain;
+  balanced.class_weight = "balanced";
+  Targets weighted = targets_of(Task::binary, n, 3);
+  for (Index i = 0; i < n; ++i) weighted.weights.push_back(i % 5 == 0 ? 0.0 : 0.5 + static_cast<double>(i % 3));
+  Targets weighted_numbers = targets_of(Task::regression, n, 4);
+  weighted_numbers.weights = weighted.weights;
+  Targets weighted_classes = targets_of(Task::multiclass, n, 5);
+  weighted_classes.weights = weighted.weights;
+  return {{"binary", targets_of(Task::binary, n, 1), plain},
+          {"binary, weighted", weighted, plain},
+          {"binary, unlabelled", targets_of(Task::binary, n, 2, true), plain},
+          {"binary, non-negative", targets_of(Task::binary, n, 2), positive},
+          {"multiclass", targets_of(Task::multiclass, n, 3), plain},
+          {"multiclass, balanced", targets_of(Task::multiclass, n, 3), balanced},
+          {"multiclass, unlabelled", targets_of(Task::multiclass, n, 3, true), plain},
+          {"one-versus-all", targets_of(Task::multiclass, n, 3), apart},
+          {"one-versus-all, unlabelled", targets_of(Task::multiclass, n, 3, true), apart},
+          {"multinomial", targets_of(Task::multiclass, n, 3), largest},
+          {"multinomial, weighted, unlabelled", weighted_classes, largest},
+          {"multilabel", targets_of(Task::multilabel, n, 6), plain},
+          {"regression", targets_of(Task::regression, n, 7), plain},
+          {"regression, weighted", weighted_numbers, plain},
+          {"regression, non-negative", targets_of(Task::regression, n, 7), positive},
+          {"two numbers", targets_of(Task::multi_regression, n, 8), plain}};
+}
+
+// The referee's plain pass, sample by sample with its weight, finds the bound of every task; the trace rises;
+// the model can be asked.
+TEST(Bemkl, RefereeFindsTheBoundOfEveryTask) {
+  const BinaryProblem made = test::binary_problem(24, 3, {0.5, 1.0, 3.0}, 8);
+  const auto bank = bank_of(made.kernels);
+  for (const Variant& v : variants(24)) {
+    SCOPED_TRACE(v.name);
+    const FitResult fit = methods::fit_bemkl(*bank, v.targets, v.options, {});
+    ASSERT_NE(fit.report.status, Status::numerical_trouble);
+    EXPECT_NEAR(certify(*bank, v.targets, fit.model, {}).items[0].value, fit.report.objective,
+                1e-8 * std::abs(fit.report.objective));
+    for (std::size_t k = 1; k < fit.report.trace.size(); ++k) {
+      EXPECT_GE(fit.report.trace[k].objective,
+                fit.report.trace[k - 1].objective - 1e-9 * std::abs(fit.report.objective));
+    }
+    const Predictions p = predict(fit.model, *bank, {}, {});
+    EXPECT_EQ(p.deviation.cols(), p.scores.cols());
+    for (double d : p.deviation.values()) EXPECT_GT(d, 0.0);
+    if (v.targets.task == Task::multiclass) {
+      for (Index i = 0; i < 24; ++i) {
+        double sum = 0.0;
+        for (Index c = 0; c < 3; ++c) sum += p.probabilities(i, c);
+        EXPECT_NEAR(sum, 1.0, 1e-12);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kloom
