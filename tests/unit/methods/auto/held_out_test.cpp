@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// auto: a kernel that knows the answer is found among kernels that do not, and the held-out loss is that of new samples.
+// auto: a kernel that knows the answer is found among kernels that do not, and the held-out loss is
+// that of new samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
