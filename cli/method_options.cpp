@@ -105,9 +105,9 @@ const Learner& choose_method(const MethodOptions& options, const Targets& target
   const Learner& learner = choose_learner(options.method, targets);
   if (options.method.empty() && learner.name != options.table &&
       !option_values(options, find_learner(options.table)).empty()) {
-    throw InvalidArgument(
-        fmt::format("the given options are of {}, which does not suit these labels; name a method with --method",
-                    options.table));
+    throw InvalidArgument(fmt::format(
+        "the given options are of {}, which does not suit these labels; name a method with --method",
+        options.table));
   }
   return learner;
 }

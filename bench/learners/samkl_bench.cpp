@@ -145,21 +145,8 @@ void accuracy() {
   std::map<std::string, std::vector<double>> all;
   for (unsigned seed = 1; seed <= kRepeats; ++seed) {
     const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 0.15, 5.0, 0.7, 100 * seed);
-    const auto bank = make_dense_bank(problem.train, problem.names, true);
-    const auto fresh = make_dense_bank(problem.test, problem.names, false);
-    for (const Learner& learner : all_learners()) {
-      OptionValues options;
-      for (const OptionInfo& option : learner.options) {
-        if (option.name == "C_grid") options["C_grid"] = "10^-2..10^1";
-        if (option.name == "probability") options["probability"] = "false";
-      }
-      const FitResult fit = learner.fit(*bank, problem.targets, options, {});
-      const Predictions p = predict(fit.model, *fresh, {}, {});
-      double right = 0.0;
-      for (std::size_t i = 0; i < p.codes.size(); ++i)
-        right += p.codes[i] == problem.truth.codes[i] ? 1.0 : 0.0;
-      all[learner.name].push_back(right / static_cast<double>(p.codes.size()));
-    }
+    for (const Learner& learner : all_learners())
+      all[learner.name].push_back(test::sensor_accuracy(learner, problem));
   }
   fmt::print(
       "eight sensors, each out of order in 15 % of the samples; accuracy on 2,000 new samples, mean "

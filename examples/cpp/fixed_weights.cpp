@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A method of one's own, outside of kloom: kernel weights from a fixed list, then regularised least squares on the sum of
-// kernels. It is registered, trained through the same verb as the others, saved, loaded and asked.
+// A method of one's own, outside of kloom: kernel weights from a fixed list, then regularised least squares on
+// the sum of kernels. It is registered, trained through the same verb as the others, saved, loaded and asked.
 //
 //   fixed_weights examples/data/wdbc.csv
 #include <kloom/parts.h>
@@ -142,8 +142,9 @@ void run(const char* path) {
   std::size_t right = 0;
   for (std::size_t i = 0; i < after.codes.size(); ++i) right += after.codes[i] == targets.codes[i] ? 1U : 0U;
   std::cout << fit.report.certificate.verdict << '\n'
-            << "right on " << right << " of " << after.codes.size() << ", the same after saving and loading: "
-            << (before.scores == after.scores ? "yes" : "no") << '\n';
+            << "right on " << right << " of " << after.codes.size()
+            << ", the same after saving and loading: " << (before.scores == after.scores ? "yes" : "no")
+            << '\n';
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kloom/learner.h"
 #include "support/problems.h"
 
 namespace kloom::test {
@@ -68,6 +69,22 @@ inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double 
   problem.targets = train.targets;
   problem.truth = test.targets;
   return problem;
+}
+
+// Share of the new samples that a method gets right.
+inline double sensor_accuracy(const Learner& learner, const SensorProblem& problem) {
+  const auto bank = make_dense_bank(problem.train, problem.names, true);
+  const auto fresh = make_dense_bank(problem.test, problem.names, false);
+  OptionValues options;
+  for (const OptionInfo& option : learner.options) {
+    if (option.name == "C_grid") options["C_grid"] = "10^-2..10^1";
+    if (option.name == "probability") options["probability"] = "false";
+  }
+  const FitResult fit = learner.fit(*bank, problem.targets, options, {});
+  const Predictions p = predict(fit.model, *fresh, {}, {});
+  double right = 0.0;
+  for (std::size_t i = 0; i < p.codes.size(); ++i) right += p.codes[i] == problem.truth.codes[i] ? 1.0 : 0.0;
+  return right / static_cast<double>(p.codes.size());
 }
 
 }  // namespace kloom::test

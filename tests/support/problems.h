@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -90,6 +91,26 @@ inline BinaryProblem binary_problem(Index n, Index features, const std::vector<d
   problem.targets.codes[0] = 0;
   problem.targets.codes[1] = 1;
   return problem;
+}
+
+// The kernels, made symmetric to the last bit.
+inline std::unique_ptr<KernelBank> bank_of(BinaryProblem problem) {
+  for (Matrix& k : problem.kernels) {
+    for (Index i = 0; i < k.rows(); ++i) {
+      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
+    }
+  }
+  return make_dense_bank(problem.kernels, problem.names, true);
+}
+
+// Kernel p of a bank, entry by entry.
+inline Matrix kernel_of(const KernelBank& bank, Index p) {
+  Vector panel(static_cast<std::size_t>(bank.rows() * bank.cols()));
+  bank.panels({p, p + 1}, {0, bank.rows()}, panel.data());
+  Matrix k(bank.rows(), bank.cols());
+  for (Index i = 0; i < bank.rows(); ++i)
+    for (Index j = 0; j < bank.cols(); ++j) k(i, j) = panel[static_cast<std::size_t>(i * bank.cols() + j)];
+  return k;
 }
 
 // Largest absolute difference over the largest absolute reference.

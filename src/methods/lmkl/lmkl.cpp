@@ -252,7 +252,11 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
        {"none", "balanced"},
        "balanced: C of a class inversely to its size",
        OptionInfo::Suits::classes},
-      {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)",
+      {"probability",
+       &O::probability,
+       {},
+       {},
+       "fit class probabilities on held-out folds (Platt scaling)",
        OptionInfo::Suits::classes},
   };
   return table;

@@ -375,7 +375,11 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
        {"none", "balanced"},
        "balanced: C of a class inversely to its size",
        OptionInfo::Suits::classes},
-      {"probability", &O::probability, {}, {}, "fit class probabilities on held-out folds (Platt scaling)",
+      {"probability",
+       &O::probability,
+       {},
+       {},
+       "fit class probabilities on held-out folds (Platt scaling)",
        OptionInfo::Suits::classes},
   };
   static const OptionTable<O> simple = [] {

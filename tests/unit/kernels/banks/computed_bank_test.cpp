@@ -10,10 +10,12 @@
 
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "support/problems.h"
 
 namespace kloom::kernels {
 namespace {
 
+using test::kernel_of;
 using ::testing::HasSubstr;
 
 // Every kernel below is a sum of at most a few dozen rounded terms of size one: far below this.
@@ -54,15 +56,6 @@ Setting setting(const std::string& spec, Normalisation normalisation, double low
   options.normalisation = normalisation;
   s.terms = resolve_kernels(parse_kernel_spec(spec), *s.train, options, {});
   return s;
-}
-
-Matrix kernel_of(const KernelBank& bank, Index p) {
-  Vector panel(static_cast<std::size_t>(bank.rows() * bank.cols()));
-  bank.panels({p, p + 1}, {0, bank.rows()}, panel.data());
-  Matrix k(bank.rows(), bank.cols());
-  for (Index i = 0; i < bank.rows(); ++i)
-    for (Index j = 0; j < bank.cols(); ++j) k(i, j) = panel[static_cast<std::size_t>(i * bank.cols() + j)];
-  return k;
 }
 
 double kmer_product(const std::string& a, const std::string& b, std::size_t k) {

@@ -16,10 +16,12 @@
 #include "kernels/spec/preprocessing_file.h"
 #include "kloom/error.h"
 #include "kloom/recipe.h"
+#include "support/problems.h"
 
 namespace kloom {
 namespace {
 
+using test::kernel_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -49,15 +51,6 @@ std::vector<std::string> drawn(Index n, const std::vector<std::string>& from, un
   std::vector<std::string> values;
   for (Index i = 0; i < n; ++i) values.push_back(from[random() % from.size()]);
   return values;
-}
-
-Matrix kernel_of(const KernelBank& bank, Index p) {
-  Vector panel(static_cast<std::size_t>(bank.rows() * bank.cols()));
-  bank.panels({p, p + 1}, {0, bank.rows()}, panel.data());
-  Matrix k(bank.rows(), bank.cols());
-  for (Index i = 0; i < bank.rows(); ++i)
-    for (Index j = 0; j < bank.cols(); ++j) k(i, j) = panel[static_cast<std::size_t>(i * bank.cols() + j)];
-  return k;
 }
 
 std::string advised(const Dataset& data) {

@@ -8,10 +8,12 @@
 #include <random>
 
 #include "kloom/error.h"
+#include "support/problems.h"
 
 namespace kloom {
 namespace {
 
+using test::kernel_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -25,15 +27,6 @@ Dataset raw(Index n, unsigned seed) {
   for (double& v : data.features.column(1)) v = 7.0;
   data.feature_info = {{"a", ""}, {"flat", ""}, {"b", ""}};
   return data;
-}
-
-Matrix kernel_of(const KernelBank& bank, Index p) {
-  Vector panel(static_cast<std::size_t>(bank.rows() * bank.cols()));
-  bank.panels({p, p + 1}, {0, bank.rows()}, panel.data());
-  Matrix k(bank.rows(), bank.cols());
-  for (Index i = 0; i < bank.rows(); ++i)
-    for (Index j = 0; j < bank.cols(); ++j) k(i, j) = panel[static_cast<std::size_t>(i * bank.cols() + j)];
-  return k;
 }
 
 TEST(RecipeTest, StandardisesWithTrainingConstantsAndSkipsConstantFeatures) {

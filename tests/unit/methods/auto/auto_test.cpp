@@ -34,7 +34,8 @@ TEST(KernelLabel, ReadsKindAndGroup) {
 }
 
 TEST(Candidates, AreSumsOfUsefulKernelsWithoutRepetition) {
-  const std::vector<std::string> names = {"rbf(width=1) on a", "rbf(width=1) on b", "linear on a", "linear on b"};
+  const std::vector<std::string> names = {"rbf(width=1) on a", "rbf(width=1) on b", "linear on a",
+                                          "linear on b"};
   const Vector losses = {0.5, 0.2, std::numeric_limits<double>::infinity(), 0.4};
   const Vector diagonals = {1.0, 2.0, 1.0, 4.0};
   const auto found = propose_candidates(names, losses, diagonals, 20);
@@ -63,8 +64,8 @@ TEST(Auto, ShuffledLabelsGiveChance) {
   std::mt19937 engine(1);
   std::shuffle(problem.targets.codes.begin(), problem.targets.codes.end(), engine);
   const FitResult fit = fit_auto(*bank_of(problem), problem.targets, {}, {});
-  // The loss on held-out samples is that of the class frequencies, to three standard errors: the deviation of one
-  // sample's log loss is at most about 1 for such probabilities.
+  // The loss on held-out samples is that of the class frequencies, to three standard errors: the deviation of
+  // one sample's log loss is at most about 1 for such probabilities.
   double share = 0.0;
   for (const int code : problem.targets.codes) share += code / 200.0;
   const double chance = -share * std::log(share) - (1.0 - share) * std::log(1.0 - share);
@@ -138,7 +139,8 @@ TEST(Blend, LosesNoMoreThanTheBestMachine) {
   std::vector<const Machine*> all;
   for (const auto& machine : machines) all.push_back(&machine);
   const Blend blend = blend_machines(all, task);
-  const double best = std::min(held_out_loss(machines[0].held_out, task), held_out_loss(machines[1].held_out, task));
+  const double best =
+      std::min(held_out_loss(machines[0].held_out, task), held_out_loss(machines[1].held_out, task));
   EXPECT_LT(blend.loss, best);
   EXPECT_GT(blend.shares[0], 2.0 * blend.shares[2]);
   EXPECT_GT(blend.shares[1], 2.0 * blend.shares[2]);

@@ -13,27 +13,13 @@
 namespace kloom {
 namespace {
 
-double accuracy(const Learner& learner, const test::SensorProblem& problem) {
-  const auto bank = make_dense_bank(problem.train, problem.names, true);
-  const auto fresh = make_dense_bank(problem.test, problem.names, false);
-  OptionValues options;
-  for (const OptionInfo& option : learner.options) {
-    if (option.name == "C_grid") options["C_grid"] = "10^-2..10^1";
-    if (option.name == "probability") options["probability"] = "false";
-  }
-  const FitResult fit = learner.fit(*bank, problem.targets, options, {});
-  const Predictions p = predict(fit.model, *fresh, {}, {});
-  double right = 0.0;
-  for (std::size_t i = 0; i < p.codes.size(); ++i) right += p.codes[i] == problem.truth.codes[i] ? 1.0 : 0.0;
-  return right / static_cast<double>(p.codes.size());
-}
-
 TEST(PerSample, MethodsWithKernelsOfTheirOwnForEachSampleWin) {
   std::map<std::string, double> mean;
   constexpr int kRepeats = 2;
   for (unsigned seed = 1; seed <= kRepeats; ++seed) {
     const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 0.15, 5.0, 0.7, 100 * seed);
-    for (const Learner& learner : all_learners()) mean[learner.name] += accuracy(learner, problem) / kRepeats;
+    for (const Learner& learner : all_learners())
+      mean[learner.name] += test::sensor_accuracy(learner, problem) / kRepeats;
   }
   double best_fixed = 0.0;
   for (const auto& [name, value] : mean) {

@@ -61,8 +61,8 @@ TEST(RidgeMachine, LeaveOneOutIsWhatAFitWithoutTheSampleSays) {
     Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(task.numbers.data(), 30);
     rest.row(left).setZero();
     y(left) = 0.0;
-    const Eigen::MatrixXd normal = rest.transpose() * rest +
-                                   machine.ridge * Eigen::MatrixXd::Identity(z.cols(), z.cols());
+    const Eigen::MatrixXd normal =
+        rest.transpose() * rest + machine.ridge * Eigen::MatrixXd::Identity(z.cols(), z.cols());
     const Eigen::VectorXd w = normal.ldlt().solve(rest.transpose() * y);
     EXPECT_NEAR(machine.held_out(left, 0), z.row(left).dot(w), 1e-7);
   }

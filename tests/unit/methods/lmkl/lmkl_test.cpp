@@ -26,16 +26,8 @@ using methods::LocalPoint;
 using methods::LocalSettings;
 using methods::MarginTask;
 using Kind = Gates::Kind;
+using test::bank_of;
 using ::testing::HasSubstr;
-
-std::unique_ptr<KernelBank> bank_of(test::BinaryProblem problem) {
-  for (Matrix& k : problem.kernels) {
-    for (Index i = 0; i < k.rows(); ++i) {
-      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
-    }
-  }
-  return make_dense_bank(problem.kernels, problem.names, true);
-}
 
 // J(V + h e) − J(V − h e) over 2h. J is known to the SVM's gap, 1e-11 of it, so with h = 1e-3 the quotient is
 // known to about 1e-8·J plus the h² of its third derivative: 1e-5·J is far above both.
@@ -109,7 +101,7 @@ TEST(Lmkl, LinearKernelShowsTheFeatures) {
   const auto bank = make_dense_bank({linear}, {"linear"}, true);
   Gates gate;
   methods::set_gate_inputs(gate, *bank, {1.0}, 10);
-  const Matrix inputs = models::gate_inputs(gate, *bank);
+  const Matrix inputs = methods::gate_inputs(gate, *bank);
   ASSERT_EQ(inputs.cols(), 3);
   const auto distance = [](const Matrix& m, Index i, Index j) {
     double sum = 0.0;
@@ -177,7 +169,7 @@ TEST(Lmkl, PredictsByTheGatesOfBothSamples) {
 
 TEST(Lmkl, SeveralClassesAndNumbersArePredicted) {
   const auto problem = test::simplex_problem(60, 3, {0.5, 2.0}, 8, 0.3);
-  const auto bank = test::bank_of(problem);
+  const auto bank = bank_of(problem);
   LmklOptions options;
   options.C = 10.0;
   options.steps = 5;

@@ -21,17 +21,8 @@ using methods::MarginSettings;
 using methods::MarginSolution;
 using methods::MarginTask;
 using methods::WeightRule;
+using test::bank_of;
 using test::BinaryProblem;
-
-std::unique_ptr<KernelBank> bank_of(const BinaryProblem& problem) {
-  BinaryProblem copy = problem;
-  for (Matrix& k : copy.kernels) {
-    for (Index i = 0; i < k.rows(); ++i) {
-      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
-    }
-  }
-  return make_dense_bank(copy.kernels, copy.names, true);
-}
 
 MarginTask task_of(const BinaryProblem& problem, double c) {
   return {problem.targets.signs(), Vector(problem.targets.codes.size(), c)};

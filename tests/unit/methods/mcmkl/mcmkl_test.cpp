@@ -175,10 +175,11 @@ TEST(Mcmkl, RefereeConfirmsEveryVariant) {
                     1e-8 * result.report.objective);
         Model wrong = result.model;
         wrong.weights.values(0, 0) += 0.01;
-        if (!wrong.mcmkl->class_weights.empty()) wrong.mcmkl->class_weights(0, 0) += 0.01;
+        auto& part = edit_part<McmklPart>(wrong);
+        if (!part.class_weights.empty()) part.class_weights(0, 0) += 0.01;
         EXPECT_FALSE(certify(*bank, problem.targets, wrong, {}).proof);
         wrong = result.model;
-        wrong.mcmkl->dual(0, 1) += 0.1;
+        edit_part<McmklPart>(wrong).dual(0, 1) += 0.1;
         EXPECT_FALSE(certify(*bank, problem.targets, wrong, {}).proof);
       }
     }

@@ -25,16 +25,8 @@ using methods::SamklOptions;
 using methods::SwitchedMkl;
 using methods::SwitchedSolution;
 using methods::SwitchSettings;
+using test::bank_of;
 using ::testing::HasSubstr;
-
-std::unique_ptr<KernelBank> bank_of(test::BinaryProblem problem) {
-  for (Matrix& k : problem.kernels) {
-    for (Index i = 0; i < k.rows(); ++i) {
-      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
-    }
-  }
-  return make_dense_bank(problem.kernels, problem.names, true);
-}
 
 SamklOptions fixed(double c, const std::string& m0, const std::string& updates) {
   SamklOptions options;
@@ -120,7 +112,7 @@ TEST(Samkl, PredictsByTheBestPatternOfTheTrainingSamples) {
 // Eq. 18, and classes from the largest score.
 TEST(Samkl, SeveralClassesTakeTheLargestScore) {
   const auto problem = test::simplex_problem(60, 3, {0.5, 1.0, 2.0}, 5);
-  const auto bank = test::bank_of(problem);
+  const auto bank = bank_of(problem);
   const FitResult fit = methods::fit_samkl(*bank, problem.targets, fixed(1.0, "1", "one"), {});
   const Predictions p = predict(fit.model, *bank, {}, {});
   ASSERT_EQ(p.scores.cols(), 3);
