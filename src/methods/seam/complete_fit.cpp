@@ -10,6 +10,7 @@
 #include "algebra/threads.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
+#include "kloom/machine.h"
 
 namespace kloom {
 namespace {
@@ -23,7 +24,8 @@ void check_samples(const KernelBank& bank, const Targets& targets) {
 void check_task(const Learner& learner, const Targets& targets) {
   if (std::ranges::find(learner.tasks, targets.task) != learner.tasks.end()) return;
   std::string known;
-  for (const Task task : learner.tasks) known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(task));
+  for (const Task task : learner.tasks)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(task));
   throw InvalidArgument(
       fmt::format("method {} learns {} tasks; this one is {}", learner.name, known, to_string(targets.task)));
 }
@@ -44,8 +46,8 @@ void check_labels(const Learner& learner, const Targets& targets) {
 
 void check_weights(const Targets& targets) {
   if (!targets.weights.empty() && std::ssize(targets.weights) != targets.samples()) {
-    throw InvalidArgument(fmt::format("there are {} sample weights for {} samples", targets.weights.size(),
-                                      targets.samples()));
+    throw InvalidArgument(
+        fmt::format("there are {} sample weights for {} samples", targets.weights.size(), targets.samples()));
   }
   for (std::size_t i = 0; i < targets.weights.size(); ++i) {
     if (targets.weights[i] >= 0.0) continue;
@@ -55,6 +57,15 @@ void check_weights(const Targets& targets) {
 }
 
 }  // namespace
+
+// Of the way that the fit goes.
+static std::size_t working_memory(const Learner& learner, const KernelBank& bank, const Targets& targets,
+                                  const Context& context) {
+  const Index outputs = outputs_of(targets);
+  const std::size_t fastest = learner.working_memory(bank.rows(), bank.kernels(), outputs);
+  if (!learner.least_memory || fastest < memory_budget(context)) return fastest;
+  return learner.least_memory(bank.rows(), bank.kernels(), outputs);
+}
 
 FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Targets& targets,
                        const OptionValues& options, const Context& context,
@@ -79,7 +90,7 @@ FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Tar
   report.kernels = bank.kernels();
   report.threads = threads.threads();
   report.seed = context.seed;
-  report.memory_bytes += bank.bytes() + learner.working_memory(bank.rows(), bank.kernels(), outputs_of(targets));
+  report.memory_bytes += bank.bytes() + working_memory(learner, bank, targets, context);
   Model& model = result.model;
   model.method = learner.name;
   model.task = targets.task;
