@@ -35,18 +35,33 @@ void say(const Context& context, const std::string& sentence) {
   log(context, LogLevel::info, sentence);
 }
 
+// A budget that was set is for all of the run, data included; memory that is free is free of them.
+Context without_data(const Context& context, std::size_t data_bytes) {
+  Context rest = context;
+  if (context.memory_budget == 0) return rest;
+  if (data_bytes >= context.memory_budget) {
+    throw ResourceError(
+        fmt::format("the data take {} of memory, and {} may be used; use fewer samples, or raise --memory",
+                    format_bytes(data_bytes), format_bytes(context.memory_budget)));
+  }
+  rest.memory_budget -= data_bytes;
+  return rest;
+}
+
 // Says what the fit takes; the kernels get the rest.
 MemoryShare plan_memory(const Learner& learner, Index n, Index p, Index outputs, const Context& context) {
   const MemoryShare share = share_memory(learner, n, p, outputs, context);
   if (share.slower) {
-    say(context, fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a slower way that "
-                             "needs less",
-                             learner.name, format_bytes(learner.working_memory(n, p, outputs)),
-                             format_bytes(share.working + share.bank)));
+    say(context,
+        fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a slower way that "
+                    "needs less",
+                    learner.name, format_bytes(learner.working_memory(n, p, outputs)),
+                    format_bytes(share.working + share.bank)));
   }
   say(context, fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
-                           format_bytes(share.working), learner.name, format_bytes(at(n) * at(n) * at(p) * sizeof(double)),
-                           p, format_bytes(share.working + share.bank)));
+                           format_bytes(share.working), learner.name,
+                           format_bytes(at(n) * at(n) * at(p) * sizeof(double)), p,
+                           format_bytes(share.working + share.bank)));
   return share;
 }
 
@@ -105,9 +120,9 @@ const Learner& choose_learner(std::string_view method, const Targets& targets) {
                                       able.empty() ? "no method of this version does" : "these do: " + list));
   }
   if (able.empty()) {
-    throw InvalidArgument(
-        fmt::format("the labels make this a {} task, which no method of this version does; --task sets another one",
-                    to_string(task)));
+    throw InvalidArgument(fmt::format(
+        "the labels make this a {} task, which no method of this version does; --task sets another one",
+        to_string(task)));
   }
   const auto suits = [&](const Learner* learner) { return !unlabelled || learner->semi_supervised; };
   const auto best = std::ranges::find_if(able, suits);
@@ -118,23 +133,36 @@ TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& reques
   const Stopwatch watch;
   const Context strict = without_half_measures(context);
   // Without families the recipe chooses kernels that suit its training samples.
-  recipe_ = Recipe::fit(data, request.kernels.value_or(KernelSpec{}), request.recipe, strict);
+  recipe_ = std::make_shared<const Recipe>(
+      Recipe::fit(data, request.kernels.value_or(KernelSpec{}), request.recipe, strict));
+  raw_bytes_ = sample_bytes(data);
   seconds_ += watch.seconds();
-  for (const std::string& line : summarise(recipe_.decisions)) say(context, line);
-  for (const std::string& line : recipe_.advice) say(context, line);
-  say(context, fmt::format("{} kernel{}: {}{}", recipe_.terms.size(), recipe_.terms.size() == 1 ? "" : "s",
-                           to_string(recipe_.spec),
-                           request.kernels ? "" : " (no --kernels given; this suits the kind and size of the data)"));
+  for (const std::string& line : summarise(recipe_->decisions)) say(context, line);
+  for (const std::string& line : recipe_->advice) say(context, line);
+  say(context,
+      fmt::format("{} kernel{}: {}{}", recipe_->terms.size(), recipe_->terms.size() == 1 ? "" : "s",
+                  to_string(recipe_->spec),
+                  request.kernels ? "" : " (no --kernels given; this suits the kind and size of the data)"));
 }
 
-std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& learner, BankKind kind, Index outputs,
-                                                              const Context& context) {
+std::size_t TrainingKernels::data_bytes() const {
+  return raw_bytes_ + 2 * sample_bytes(recipe_->basis) + matrix_bytes(recipe_->basis);
+}
+
+std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& learner, BankKind kind,
+                                                              Index outputs, const Context& context) {
   const Index n = samples();
-  const auto p = std::ssize(recipe_.terms);
-  const MemoryShare share = plan_memory(learner, n, p, outputs, context);
+  const auto p = std::ssize(recipe_->terms);
+  const std::size_t data = data_bytes();
+  const MemoryShare share = plan_memory(learner, n, p, outputs, without_data(context, data));
   BankRequest request = preferred_bank(learner, n, p, share.bank);
   if (kind != BankKind::automatic) request.kind = kind;
-  return stored(request, share.bank, context);
+  auto bank = stored(request, share.bank, context);
+  const std::size_t own = bank->bytes() - bank->shared_bytes();
+  say(context, fmt::format("memory: {} in all: {} for data, {} more for kernels, {} for {}",
+                           format_bytes(data + own + share.working), format_bytes(data), format_bytes(own),
+                           format_bytes(share.working), learner.name));
+  return bank;
 }
 
 std::shared_ptr<const KernelBank> TrainingKernels::stored(const BankRequest& request, std::size_t budget,
@@ -145,24 +173,27 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored(const BankRequest& req
   Context with_less = without_half_measures(context);
   with_less.memory_budget = budget;
   BankPlan plan;
-  bank = store_bank(recipe_.training_bank(), request, with_less, &plan);
+  bank = store_bank(Recipe::training_bank(recipe_), request, with_less, &plan);
   seconds_ += watch.seconds();
-  say(context, fmt::format("bank: {}, {}{}{}", bank->kind(), format_bytes(bank->bytes()), plan.why.empty() ? "" : "; ",
-                           plan.why));
+  say(context, fmt::format("bank: {}, {}{}{}", bank->kind(), format_bytes(bank->bytes()),
+                           plan.why.empty() ? "" : "; ", plan.why));
   return bank;
 }
 
-FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainRequest& request, const Context& context) {
+FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainRequest& request,
+                const Context& context) {
   const Learner& learner = choose_learner(request.method, targets);
   const auto bank = kernels.stored_for(learner, request.bank, outputs_of(targets), context);
   FitResult fit = fit_and_judge(learner, *bank, targets, kernels.recipe(), request, context);
   fit.bank = bank;
+  fit.report.memory_bytes += kernels.data_bytes() - bank->shared_bytes();
   fit.report.seconds.insert(fit.report.seconds.begin(), {"kernels", kernels.seconds()});
   fit.model.report_json = to_json(fit.report);
   return fit;
 }
 
-FitResult train(const Dataset& data, const Targets& targets, const TrainRequest& request, const Context& context) {
+FitResult train(const Dataset& data, const Targets& targets, const TrainRequest& request,
+                const Context& context) {
   const Learner& learner = choose_learner(request.method, targets);
   if (request.method.empty()) {
     say(context, fmt::format("method: {} (no --method given; the default for {} tasks): {}", learner.name,
@@ -174,9 +205,11 @@ FitResult train(const Dataset& data, const Targets& targets, const TrainRequest&
   return fit;
 }
 
-FitResult train(const KernelBank& bank, const Targets& targets, const TrainRequest& request, const Context& context) {
+FitResult train(const KernelBank& bank, const Targets& targets, const TrainRequest& request,
+                const Context& context) {
   const Learner& learner = choose_learner(request.method, targets);
-  FitResult fit = fit_and_judge(learner, bank, targets, Recipe::for_kernels(bank.names(), bank.cols()), request, context);
+  FitResult fit =
+      fit_and_judge(learner, bank, targets, Recipe::for_kernels(bank.names(), bank.cols()), request, context);
   fit.model.report_json = to_json(fit.report);
   return fit;
 }

@@ -63,6 +63,8 @@ class KernelBank {
   [[nodiscard]] virtual std::string_view kind() const = 0;
   // Memory that the bank holds (for a mapped bank: the size of the file's part).
   [[nodiscard]] virtual std::size_t bytes() const = 0;
+  // The part of it that is in the samples which the bank was made from: held once by both.
+  [[nodiscard]] virtual std::size_t shared_bytes() const { return 0; }
 
   // Entries: out[((p-p0)*nrows + (i-i0))*cols + j] = K_p(i, j) for p in kernels and i in rows.
   virtual void panels(Range kernels, Range rows, double* out) const = 0;
@@ -150,7 +152,7 @@ struct BankRequest {
 // The bytes that making and using each kind would take, before anything is made.
 struct BankPlan {
   BankKind kind = BankKind::dense;
-  std::size_t bytes = 0;  // estimate for the chosen kind
+  std::size_t bytes = 0;  // estimate for the chosen kind, without what the samples share with it
   std::size_t dense_bytes = 0;
   Index low_rank_kernels = 0;  // of the kernels looked at, how many have low numerical rank
   double mean_rank = 0.0;

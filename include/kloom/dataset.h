@@ -16,6 +16,7 @@
 
 #include "kloom/context.h"
 #include "kloom/matrix.h"
+#include "kloom/shared_matrix.h"
 
 namespace kloom {
 
@@ -38,10 +39,10 @@ struct TextColumn {
 };
 
 // A precomputed kernel (or distance): rows are this data set's samples, columns the training samples.
-// Both are N × N where the data set is itself the training set.
+// Both are N × N where the data set is itself the training set. Copies, and banks that need no other numbers, share them.
 struct PrecomputedMatrix {
   std::string name;
-  Matrix values;
+  SharedMatrix values;
 };
 
 struct Dataset {
@@ -95,6 +96,10 @@ struct DatasetRequest {
 // Reads CSV, TSV, svmlight, NPY/NPZ and MAT, by file name (".gz" is unpacked).
 // Throws InvalidArgument (content) or FileError (cannot be read), naming file, line, column and value.
 [[nodiscard]] Dataset load_dataset(const DatasetRequest& request, const Context& context);
+
+// Bytes of memory that the samples take; matrices that are given are counted apart.
+[[nodiscard]] std::size_t sample_bytes(const Dataset& data);
+[[nodiscard]] std::size_t matrix_bytes(const Dataset& data);
 
 // The samples `rows` of `data`, in that order (precomputed matrices keep all their columns).
 [[nodiscard]] Dataset select_samples(const Dataset& data, const std::vector<Index>& rows);

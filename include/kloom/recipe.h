@@ -38,6 +38,9 @@ struct Recipe {
 
   // Training samples against themselves, computed on demand; store it with `store_bank`.
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank() const;
+  // The same, without a copy of the samples: the bank keeps the recipe.
+  [[nodiscard]] static std::shared_ptr<const KernelBank> training_bank(
+      const std::shared_ptr<const Recipe>& recipe);
   // The same with the matrices of `samples`, the training samples once more: a model does not keep them.
   [[nodiscard]] std::shared_ptr<const KernelBank> training_bank_with(const Dataset& samples) const;
   // New raw samples against the basis, computed on demand.

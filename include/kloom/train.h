@@ -29,13 +29,13 @@
 namespace kloom {
 
 struct TrainRequest {
-  std::string method;                    // empty: the default for the task
-  OptionValues options = {};             // of the method; what is not named keeps its default
-  std::optional<KernelSpec> kernels;     // none: kernels that suit the data
-  RecipeOptions recipe = {};             // how columns are prepared and kernels normalised
-  BankKind bank = BankKind::automatic;   // automatic: as the method likes them stored
-  bool certificate = true;               // false: for fits that only choose something and are thrown away
-  bool evaluate = false;                 // also predict the training samples; the report has the result
+  std::string method;                   // empty: the default for the task
+  OptionValues options = {};            // of the method; what is not named keeps its default
+  std::optional<KernelSpec> kernels;    // none: kernels that suit the data
+  RecipeOptions recipe = {};            // how columns are prepared and kernels normalised
+  BankKind bank = BankKind::automatic;  // automatic: as the method likes them stored
+  bool certificate = true;              // false: for fits that only choose something and are thrown away
+  bool evaluate = false;                // also predict the training samples; the report has the result
 };
 
 // The method of that name, or the default one for the task where it is empty: one that can use samples without a label
@@ -58,22 +58,26 @@ class TrainingKernels {
  public:
   // Fits preprocessing and kernels on `data`; says which kernels were chosen where the request names none.
   TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context);
-  explicit TrainingKernels(Recipe recipe) : recipe_(std::move(recipe)) {}
+  explicit TrainingKernels(Recipe recipe) : recipe_(std::make_shared<const Recipe>(std::move(recipe))) {}
 
-  [[nodiscard]] const Recipe& recipe() const { return recipe_; }
-  [[nodiscard]] Index samples() const { return recipe_.basis.samples; }
+  [[nodiscard]] const Recipe& recipe() const { return *recipe_; }
+  [[nodiscard]] Index samples() const { return recipe_->basis.samples; }
   // Seconds spent on making kernels so far.
   [[nodiscard]] double seconds() const { return seconds_; }
+
+  // Memory for the data: as they were given, as kernels see them, and as the model keeps them; matrices once.
+  [[nodiscard]] std::size_t data_bytes() const;
 
   // Stored as asked for, in `budget` bytes.
   [[nodiscard]] std::shared_ptr<const KernelBank> stored(const BankRequest& request, std::size_t budget,
                                                          const Context& context);
   // Stored as the method likes them, or as `kind` says, in what the fit leaves of the memory.
-  [[nodiscard]] std::shared_ptr<const KernelBank> stored_for(const Learner& learner, BankKind kind, Index outputs,
-                                                             const Context& context);
+  [[nodiscard]] std::shared_ptr<const KernelBank> stored_for(const Learner& learner, BankKind kind,
+                                                             Index outputs, const Context& context);
 
  private:
-  Recipe recipe_;
+  std::shared_ptr<const Recipe> recipe_;
+  std::size_t raw_bytes_ = 0;
   std::map<std::pair<BankKind, bool>, std::shared_ptr<const KernelBank>> banks_;  // by kind and families
   double seconds_ = 0.0;
 };

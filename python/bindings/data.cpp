@@ -105,7 +105,7 @@ void bind_recipe(py::module_& m) {
       .def_property_readonly("spec", [](const Recipe& recipe) { return to_string(recipe.spec); })
       .def_property_readonly("kernel_names", &kernel_names)
       .def_property_readonly("samples", [](const Recipe& recipe) { return recipe.basis.samples; })
-      .def("training_bank", &Recipe::training_bank)
+      .def("training_bank", [](const Recipe& self) { return self.training_bank(); })
       .def(
           "bank_for",
           [](const Recipe& recipe, const Dataset& data, const Settings& settings) {

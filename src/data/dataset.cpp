@@ -169,9 +169,9 @@ void attach_files(Dataset& data, const DatasetRequest& request, const Context& c
 }
 
 // Rows of a matrix, all columns.
-Matrix select_rows(const Matrix& matrix, const std::vector<Index>& rows) {
-  Matrix result(static_cast<Index>(rows.size()), matrix.cols());
-  for (Index j = 0; j < matrix.cols(); ++j) {
+Matrix select_rows(ConstMatrixView matrix, const std::vector<Index>& rows) {
+  Matrix result(static_cast<Index>(rows.size()), matrix.cols);
+  for (Index j = 0; j < matrix.cols; ++j) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       result(static_cast<Index>(i), j) = matrix(rows[i], j);
     }
@@ -197,12 +197,36 @@ std::vector<PrecomputedMatrix> select_matrices(const std::vector<PrecomputedMatr
   std::vector<PrecomputedMatrix> result;
   result.reserve(matrices.size());
   for (const PrecomputedMatrix& matrix : matrices) {
-    result.push_back({matrix.name, select_rows(matrix.values, rows)});
+    result.push_back({matrix.name, select_rows(matrix.values.view(), rows)});
   }
   return result;
 }
 
+std::size_t bytes_of(const std::vector<std::string>& texts) {
+  // Short texts are inside of the string, longer ones beside it.
+  constexpr std::size_t inside = 15;
+  std::size_t total = texts.size() * sizeof(std::string);
+  for (const std::string& text : texts) total += text.size() > inside ? text.size() + 1 : 0;
+  return total;
+}
+
 }  // namespace
+
+std::size_t sample_bytes(const Dataset& data) {
+  std::size_t total = data.features.values().size_bytes() + bytes_of(data.ids) + bytes_of(data.labels) +
+                      data.lines.size() * sizeof(Index) + data.weights.size() * sizeof(double) +
+                      data.feature_info.size() * sizeof(Feature);
+  for (const TextColumn& column : data.texts) total += bytes_of(column.values);
+  return total;
+}
+
+std::size_t matrix_bytes(const Dataset& data) {
+  std::size_t total = 0;
+  for (const auto* matrices : {&data.kernels, &data.distances}) {
+    for (const PrecomputedMatrix& matrix : *matrices) total += matrix.values.values().size_bytes();
+  }
+  return total;
+}
 
 Dataset load_dataset(const DatasetRequest& request, const Context& context) {
   const DatasetRequest named = data::with_named_views(request);
@@ -243,7 +267,7 @@ Dataset select_samples(const Dataset& data, const std::vector<Index>& rows) {
   result.ids = select_values(data.ids, rows);
   result.lines = select_values(data.lines, rows);
   result.feature_info = data.feature_info;
-  result.features = select_rows(data.features, rows);
+  result.features = select_rows(data.features.view(), rows);
   result.absent_is_zero = data.absent_is_zero;
   result.views = data.views;
   for (const TextColumn& text : data.texts) {

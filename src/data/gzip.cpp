@@ -93,11 +93,14 @@ std::string read_file(const std::string& path, std::size_t limit) {
   if (!file) {
     throw FileError(fmt::format("{}: cannot be opened: {}.", path, reason(errno)));
   }
-  // The size is not asked for first: pipes have none, and a file may grow meanwhile.
+  // The size is a hint only: pipes have none, and a file may grow meanwhile. One byte more finds the end.
+  const std::uintmax_t told =
+      std::filesystem::is_regular_file(status) ? std::filesystem::file_size(path, error) : 0;
+  const std::size_t first = error || told >= limit ? chunk : std::max<std::size_t>(chunk, told + 1);
   std::string bytes;
   std::size_t used = 0;
   while (true) {
-    bytes.resize(std::max(used + chunk, used * 2));
+    if (used == bytes.size()) bytes.resize(std::max(first, used * 2));
     const std::size_t n = std::fread(bytes.data() + used, 1, bytes.size() - used, file.get());
     used += n;
     if (used > limit) {

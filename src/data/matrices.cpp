@@ -21,14 +21,32 @@
 namespace kloom::data {
 namespace {
 
-void require_finite(const PrecomputedMatrix& matrix, const std::string& path) {
-  const auto values = matrix.values.values();
+void require_finite(std::span<const double> values, Index rows, const std::string& name,
+                    const std::string& path) {
   const auto found = std::ranges::find_if(values, [](double v) { return !std::isfinite(v); });
   if (found != values.end()) {
     const Index k = found - values.begin();
     throw InvalidArgument(fmt::format("{}: entry ({}, {}) of '{}' is {}. Every entry must be a finite number.",
-                                      path, k % matrix.values.rows() + 1, k / matrix.values.rows() + 1,
-                                      matrix.name, *found));
+                                      path, k % rows + 1, k / rows + 1, name, *found));
+  }
+}
+
+// Rounding that makes a symmetric matrix differ from its mirror image is taken out here, where the numbers are not
+// shared yet: kernels of training samples must be symmetric to the bit, and a copy of each would be made for it.
+void round_to_symmetry(MatrixView matrix) {
+  constexpr double tolerance = 1e-8;  // of the largest entry, as for kernels that are not read from files
+  if (matrix.rows != matrix.cols) return;
+  double largest = 0.0;
+  double difference = 0.0;
+  for (Index j = 0; j < matrix.cols; ++j) {
+    for (Index i = 0; i <= j; ++i) {
+      largest = std::max({largest, std::abs(matrix(i, j)), std::abs(matrix(j, i))});
+      difference = std::max(difference, std::abs(matrix(i, j) - matrix(j, i)));
+    }
+  }
+  if (difference == 0.0 || !(difference <= tolerance * largest)) return;
+  for (Index j = 0; j < matrix.cols; ++j) {
+    for (Index i = 0; i < j; ++i) matrix(i, j) = matrix(j, i) = 0.5 * matrix(i, j) + 0.5 * matrix(j, i);
   }
 }
 
@@ -72,7 +90,7 @@ MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
     throw InvalidArgument(fmt::format("{}: there are no numbers below the first line.", table.source));
   }
   require_memory(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), context, table.source);
-  PrecomputedMatrix matrix{stem_of(table.source), Matrix(rows, columns)};
+  Matrix matrix(rows, columns);
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < columns; ++j) {
       const std::string_view text = table.cell(i + corner.row, j + corner.column);
@@ -82,7 +100,7 @@ MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
                                           table.source, table.lines[static_cast<std::size_t>(i + corner.row)],
                                           j + corner.column + 1, text));
       }
-      matrix.values(i, j) = cell.value;
+      matrix(i, j) = cell.value;
     }
     if (corner.column == 1) {
       file.row_ids.emplace_back(table.cell(i + corner.row, 0));
@@ -91,7 +109,8 @@ MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
   for (Index j = 0; corner.row == 1 && j < columns; ++j) {
     file.column_ids.emplace_back(table.cell(0, j + corner.column));
   }
-  file.matrices.push_back(std::move(matrix));
+  round_to_symmetry(matrix.view());
+  file.matrices.push_back({stem_of(table.source), std::move(matrix)});
   return file;
 }
 
@@ -166,14 +185,15 @@ MatrixFile matrices_of_bank(const std::string& path, const Context& context) {
   MatrixFile file;
   file.path = path;
   for (const std::string& name : names) {
-    PrecomputedMatrix matrix{name, Matrix(rows, columns)};
+    Matrix matrix(rows, columns);
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < columns; ++j, next += sizeof(double)) {
-        std::memcpy(&matrix.values(i, j), next, sizeof(double));
+        std::memcpy(&matrix(i, j), next, sizeof(double));
       }
     }
-    require_finite(matrix, path);
-    file.matrices.push_back(std::move(matrix));
+    require_finite(matrix.values(), rows, name, path);
+    round_to_symmetry(matrix.view());
+    file.matrices.push_back({name, std::move(matrix)});
   }
   return file;
 }
@@ -209,7 +229,8 @@ std::vector<Index> order_by_ids(const Dataset& data, const MatrixFile& file) {
   return order;
 }
 
-Matrix reordered(const Matrix& matrix, const std::vector<Index>& rows, const std::vector<Index>& columns) {
+Matrix reordered(const SharedMatrix& matrix, const std::vector<Index>& rows,
+                 const std::vector<Index>& columns) {
   Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
   for (Index j = 0; j < result.cols(); ++j) {
     for (Index i = 0; i < result.rows(); ++i) {
@@ -233,7 +254,7 @@ void align_to_ids(const Dataset& data, MatrixFile& file) {
     }
   }
   for (PrecomputedMatrix& matrix : file.matrices) {
-    matrix.values = reordered(matrix.values, rows, columns);
+    matrix.values = SharedMatrix(reordered(matrix.values, rows, columns));
   }
   if (!file.labels.empty()) {
     std::vector<std::string> labels;
@@ -246,7 +267,7 @@ void align_to_ids(const Dataset& data, MatrixFile& file) {
 }
 
 void require_rows(const Dataset& data, const MatrixFile& file) {
-  const Matrix& first = file.matrices[0].values;
+  const SharedMatrix& first = file.matrices[0].values;
   if (first.rows() != data.samples) {
     const bool stack_first =
         first.cols() == data.samples && file.matrices.size() == static_cast<std::size_t>(data.samples);
@@ -257,7 +278,7 @@ void require_rows(const Dataset& data, const MatrixFile& file) {
 }
 
 void check_lengths(const MatrixFile& file) {
-  const Matrix& first = file.matrices[0].values;
+  const SharedMatrix& first = file.matrices[0].values;
   for (const PrecomputedMatrix& matrix : file.matrices) {
     if (matrix.values.rows() != first.rows() || matrix.values.cols() != first.cols()) {
       throw InvalidArgument(fmt::format("{}: '{}' is {} × {}, but '{}' is {} × {}.", file.path,
@@ -289,9 +310,9 @@ void add_named(std::vector<PrecomputedMatrix>& all, PrecomputedMatrix matrix, co
 
 }  // namespace
 
-std::vector<PrecomputedMatrix> matrices_of_arrays(const std::vector<Array>& arrays, const std::string& path) {
+std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays, const std::string& path) {
   std::vector<PrecomputedMatrix> result;
-  for (const Array& array : arrays) {
+  for (Array& array : arrays) {
     const std::string name = array.name.empty() ? stem_of(path) : array.name;
     if (array.is_text || array.dimensions() < 2 || array.size() == 0) {
       throw InvalidArgument(
@@ -300,11 +321,14 @@ std::vector<PrecomputedMatrix> matrices_of_arrays(const std::vector<Array>& arra
     const Index rows = array.shape[0];
     const Index columns = array.shape[1];
     const bool stack = array.dimensions() == 3;
+    // All matrices of a stack stay where they were read.
+    const auto values = std::make_shared<Vector>(std::move(array.values));
     for (Index p = 0; p < (stack ? array.shape[2] : 1); ++p) {
-      PrecomputedMatrix matrix{stack ? fmt::format("{}[{}]", name, p + 1) : name, Matrix(rows, columns)};
-      std::copy_n(array.values.begin() + p * rows * columns, rows * columns, matrix.values.values().begin());
-      require_finite(matrix, path);
-      result.push_back(std::move(matrix));
+      const std::string own = stack ? fmt::format("{}[{}]", name, p + 1) : name;
+      double* begin = values->data() + p * rows * columns;
+      require_finite({begin, at(rows * columns)}, rows, own, path);
+      round_to_symmetry({begin, rows, columns, rows});
+      result.push_back({own, SharedMatrix(std::shared_ptr<const double>(values, begin), rows, columns)});
     }
   }
   return result;
@@ -322,7 +346,7 @@ MatrixFile read_matrix_file(const std::string& path, const Context& context) {
                         : matrices_of_file(path, kind.format, context);
   check_lengths(file);
   // Ids given once hold for both sides of a square matrix.
-  const Matrix& first = file.matrices[0].values;
+  const SharedMatrix& first = file.matrices[0].values;
   if (first.rows() == first.cols() && file.row_ids.empty()) {
     file.row_ids = file.column_ids;
   } else if (first.rows() == first.cols() && file.column_ids.empty()) {

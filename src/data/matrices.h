@@ -28,7 +28,7 @@ struct MatrixFile {
 
 // Two- and three-dimensional arrays as matrices called "name", or "name[1]", "name[2]", … for a stack; an
 // array without a name is called after the file.
-[[nodiscard]] std::vector<PrecomputedMatrix> matrices_of_arrays(const std::vector<Array>& arrays,
+[[nodiscard]] std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays,
                                                                 const std::string& path);
 
 enum class MatrixUse { kernel, distance };

@@ -9,9 +9,12 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <optional>
 
+#include "data/gzip.h"
 #include "data/zip.h"
 #include "kloom/error.h"
 
@@ -321,12 +324,9 @@ Header take_header(std::string_view& bytes, const std::string& source) {
   return header;
 }
 
-}  // namespace
-
-Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit) {
-  std::string_view rest = bytes;
-  const Header header = take_header(rest, source);
-  const ElementType type = element_type(header.type, source);
+// An array without its elements yet; `bytes` of them follow.
+Array empty_array(const Header& header, const ElementType& type, std::size_t bytes, const std::string& source,
+                  std::size_t limit) {
   Array array;
   array.shape = header.shape;
   array.is_text = type.kind == 'U' || type.kind == 'S';
@@ -336,28 +336,75 @@ Array parse_npy(std::string_view bytes, const std::string& source, std::size_t l
   }
   const std::optional<std::size_t> count = element_count(array.shape);
   const std::size_t width = std::max<std::size_t>(type.bytes, 1);
-  if (!count || *count > rest.size() / width || *count * type.bytes != rest.size()) {
+  if (!count || *count > bytes / width || *count * type.bytes != bytes) {
     damaged(source, fmt::format("its shape ({}) asks for more or fewer bytes than the {} that follow",
-                                fmt::join(array.shape, ", "), rest.size()));
+                                fmt::join(array.shape, ", "), bytes));
   }
   const std::size_t held = array.is_text ? sizeof(std::string) + type.bytes : sizeof(double);
   if (*count > limit / held) {
     throw ResourceError(fmt::format("{}: {} elements take more than {} bytes, the memory allowed for reading.",
                                     source, *count, limit));
   }
-  const ColumnMajorPlaces place(array.shape, header.fortran);
   if (array.is_text) {
     array.texts.resize(*count);
   } else {
     array.values.resize(*count);
   }
-  for (std::size_t k = 0; k < *count; ++k) {
-    const char* const at = rest.data() + k * type.bytes;
+  return array;
+}
+
+// Those elements, in the order of the file, into their places.
+void fill(Array& array, const Header& header, const ElementType& type, Range elements, const char* bytes,
+          const std::string& source) {
+  const ColumnMajorPlaces place(array.shape, header.fortran);
+  for (Index element = elements.begin; element < elements.end; ++element, bytes += type.bytes) {
+    const auto k = static_cast<std::size_t>(element);
     if (array.is_text) {
-      array.texts[place(k)] = read_string(at, type, source);
+      array.texts[place(k)] = read_string(bytes, type, source);
     } else {
-      array.values[place(k)] = read_number(at, type, source);
+      array.values[place(k)] = read_number(bytes, type, source);
     }
+  }
+}
+
+}  // namespace
+
+Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit) {
+  std::string_view rest = bytes;
+  const Header header = take_header(rest, source);
+  const ElementType type = element_type(header.type, source);
+  Array array = empty_array(header, type, rest.size(), source, limit);
+  fill(array, header, type, {0, array.size()}, rest.data(), source);
+  return array;
+}
+
+Array read_npy(const std::string& path, std::size_t limit) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20U;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  // Small files, pipes, and names of nothing at all: there the whole is read, and the usual refusals are made.
+  if (error || size <= kPiece) return parse_npy(read_unpacked(path, limit), path, limit);
+  std::ifstream file(path, std::ios::binary);
+  std::string piece(kPiece, '\0');
+  const auto read = [&](std::size_t bytes) {
+    if (!file.read(piece.data(), static_cast<std::streamsize>(bytes)))
+      throw FileError(fmt::format("{}: cannot be read.", path));
+  };
+  read(kPiece);
+  std::string_view rest = piece;
+  if (!rest.starts_with(magic)) return parse_npy(read_unpacked(path, limit), path, limit);
+  const Header header = take_header(rest, path);
+  const ElementType type = element_type(header.type, path);
+  const std::size_t start = piece.size() - rest.size();
+  Array array = empty_array(header, type, size - start, path, limit);
+  file.seekg(static_cast<std::streamoff>(start));
+  const std::size_t width = std::max<std::size_t>(type.bytes, 1);
+  const Index at_once = static_cast<Index>(std::max<std::size_t>(kPiece / width, 1));
+  piece.resize(static_cast<std::size_t>(at_once) * width);
+  for (Index k = 0; k < array.size(); k += at_once) {
+    const Range elements{k, std::min(array.size(), k + at_once)};
+    read(static_cast<std::size_t>(elements.size()) * type.bytes);
+    fill(array, header, type, elements, piece.data(), path);
   }
   return array;
 }

@@ -33,6 +33,8 @@ struct Array {
 // Throws FileError (damaged, truncated), InvalidArgument (a type or shape that kloom has no use for) or
 // ResourceError (the array would take more than `limit` bytes).
 [[nodiscard]] Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit);
+// The same from a file, piece by piece: nothing but the array is held.
+[[nodiscard]] Array read_npy(const std::string& path, std::size_t limit);
 // All entries whose name ends in ".npy", named without it.
 [[nodiscard]] std::vector<Array> parse_npz(std::string_view bytes, const std::string& source,
                                            std::size_t limit);

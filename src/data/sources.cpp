@@ -53,6 +53,7 @@ void set_features(Dataset& data, Array& array) {
   }
   data.features = Matrix(rows, columns);
   std::ranges::copy(array.values, data.features.values().begin());
+  array.values = Vector();  // large: not needed a moment longer
 }
 
 void name_features(Dataset& data, const std::string& view, const std::vector<std::string>& names) {
@@ -117,7 +118,7 @@ Dataset arrays_to_dataset(const std::string& path, const std::string& view, cons
         "{}: there are no features (an array X, samples × features) and no kernels (K, or KH n × n × m).",
         path));
   }
-  data.kernels = matrices_of_arrays(kernels, path);
+  data.kernels = matrices_of_arrays(std::move(kernels), path);
   data.samples = features ? data.features.rows() : data.kernels[0].values.rows();
   if (features) {
     name_features(data, view, feature_names);
@@ -207,7 +208,8 @@ std::vector<Array> read_arrays(const std::string& path, Format format, const Con
   }
   std::vector<Array> arrays;
   if (format == Format::npy) {
-    arrays.push_back(parse_npy(read_unpacked(path, limit), path, limit));
+    arrays.push_back(has_gz_name(path) ? parse_npy(read_unpacked(path, limit), path, limit)
+                                       : read_npy(path, limit));
     return arrays;
   }
   if (has_gz_name(path)) {

@@ -18,7 +18,7 @@ Dataset select_part(const Dataset& data, const std::vector<Index>& rows, const s
       Matrix cut(matrix.values.rows(), static_cast<Index>(train.size()));
       for (std::size_t j = 0; j < train.size(); ++j)
         std::ranges::copy(matrix.values.column(train[j]), cut.column(static_cast<Index>(j)).begin());
-      matrix.values = std::move(cut);
+      matrix.values = SharedMatrix(std::move(cut));
     }
   }
   return part;

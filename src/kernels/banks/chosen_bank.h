@@ -18,6 +18,8 @@ class ChosenBank final : public KernelBank {
   [[nodiscard]] std::string_view kind() const override { return bank_.kind(); }
   [[nodiscard]] std::size_t bytes() const override { return 0; }
   void panels(Range kernels, Range rows, double* out) const override;
+  [[nodiscard]] const KernelBank& bank() const { return bank_; }
+  [[nodiscard]] Index kernel(Index p) const { return chosen_[at(p)]; }
 
  private:
   const KernelBank& bank_;

@@ -164,18 +164,22 @@ ComputedBank::ComputedBank(std::vector<KernelTerm> terms, std::shared_ptr<const 
   Builder(*this).build();
 }
 
+// A symmetric matrix is its own transpose, so its columns are the rows that are wanted.
+GivenKernel ComputedBank::given(Index p) const {
+  const KernelTerm& term = terms_[static_cast<std::size_t>(p)];
+  if (term.function != KernelFunction::precomputed || term.normalisation == Normalisation::centre ||
+      !symmetric())
+    return {};
+  return {row_samples_->kernels[static_cast<std::size_t>(term.features.front())].values, term.scale};
+}
+
+std::size_t ComputedBank::shared_bytes() const {
+  const auto held = [](const Dataset& data) { return sample_bytes(data) + matrix_bytes(data); };
+  return held(*row_samples_) + (row_samples_.get() != column_samples_.get() ? held(*column_samples_) : 0);
+}
+
 std::size_t ComputedBank::bytes() const {
-  const auto held = [](const Dataset& data) {
-    std::size_t entries = data.features.values().size();
-    for (const auto& k : data.kernels) entries += k.values.values().size();
-    for (const auto& d : data.distances) entries += d.values.values().size();
-    std::size_t total = entries * sizeof(double);
-    for (const auto& text : data.texts)
-      for (const auto& value : text.values) total += value.size();
-    return total;
-  };
-  std::size_t total = packed_bytes_ + held(*row_samples_);
-  if (row_samples_.get() != column_samples_.get()) total += held(*column_samples_);
+  std::size_t total = packed_bytes_ + shared_bytes();
   for (const auto& source : sources_) total += source->bytes();
   return total;
 }

@@ -19,6 +19,11 @@ namespace kloom::kernels {
 
 struct ExponentialFamily;
 
+struct GivenKernel {
+  SharedMatrix entries;
+  double scale = 1.0;
+};
+
 class ComputedBank final : public KernelBank {
  public:
   // `columns` are the samples that the terms were fitted on. Symmetric: `rows` are the same samples (and the
@@ -28,6 +33,7 @@ class ComputedBank final : public KernelBank {
 
   [[nodiscard]] std::string_view kind() const override { return "computed"; }
   [[nodiscard]] std::size_t bytes() const override;
+  [[nodiscard]] std::size_t shared_bytes() const override;
   // Symmetric banks: K_p(i, j) and K_p(j, i) have the same bits, however the rows are divided over calls.
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
@@ -40,6 +46,8 @@ class ComputedBank final : public KernelBank {
   [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                     ConstMatrixView c) const override;
 
+  // The given matrix that kernel p is a multiple of, entry for entry as `panels` orders them; empty where it is none.
+  [[nodiscard]] GivenKernel given(Index p) const;
   [[nodiscard]] const std::vector<KernelTerm>& terms() const { return terms_; }
   [[nodiscard]] const Dataset& row_samples() const { return *row_samples_; }
   [[nodiscard]] const Dataset& column_samples() const { return *column_samples_; }

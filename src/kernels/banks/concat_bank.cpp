@@ -64,6 +64,12 @@ ConcatBank::ConcatBank(std::vector<BankPart> parts)
   }
 }
 
+std::size_t ConcatBank::shared_bytes() const {
+  std::size_t sum = 0;
+  for (const BankPart& part : parts_) sum += part.bank->shared_bytes();
+  return sum;
+}
+
 std::size_t ConcatBank::bytes() const {
   std::size_t sum = 0;
   for (const BankPart& part : parts_) sum += part.bank->bytes();

@@ -22,6 +22,7 @@ class ConcatBank final : public KernelBank {
 
   [[nodiscard]] std::string_view kind() const override { return kind_; }
   [[nodiscard]] std::size_t bytes() const override;
+  [[nodiscard]] std::size_t shared_bytes() const override;
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
   void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const override;

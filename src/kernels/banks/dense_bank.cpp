@@ -13,6 +13,8 @@
 #include "algebra/blas.h"
 #include "base/clones.h"
 #include "base/progress.h"
+#include "kernels/banks/chosen_bank.h"
+#include "kernels/banks/computed_bank.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -26,6 +28,23 @@ DenseBank::DenseBank(DenseStore store, Index rows, Index cols, bool symmetric, s
   }
 }
 
+// Neighbours in memory are one stack.
+std::vector<DenseBank::Stack> DenseBank::stacks() const {
+  if (store_.apart.empty()) return {{{store_.f64, cols(), rows() * kernels(), cols()}, 0, 1.0}};
+  std::vector<Stack> result;
+  for (Index p = 0; p < kernels(); ++p) {
+    if (!result.empty()) {
+      Stack& last = result.back();
+      if (last.entries.data + last.entries.cols * cols() == f64(p) && last.scale == scale(p)) {
+        last.entries.cols += rows();
+        continue;
+      }
+    }
+    result.push_back({{f64(p), cols(), rows(), cols()}, p * rows(), scale(p)});
+  }
+  return result;
+}
+
 void DenseBank::verify(Range kernels) const {
   if (!store_.verify) return;
   for (Index p = kernels.begin; p < kernels.end; ++p) store_.verify(p);
@@ -35,11 +54,12 @@ void DenseBank::panels(Range kernels, Range rows, double* out) const {
   verify(kernels);
   const Index block = rows.size() * cols();
   for (Index p = kernels.begin; p < kernels.end; ++p, out += block) {
-    const Index start = (p * this->rows() + rows.begin) * cols();
+    const Index start = rows.begin * cols();
     if (store_.f64 != nullptr) {
-      std::copy_n(store_.f64 + start, block, out);
+      std::copy_n(f64(p) + start, block, out);
+      if (scale(p) != 1.0) algebra::scale(scale(p), {out, at(block)});
     } else {
-      std::copy_n(store_.f32 + start, block, out);
+      std::copy_n(f32(p) + start, block, out);
     }
   }
 }
@@ -49,8 +69,8 @@ Matrix DenseBank::diagonal() const {
   Matrix result(rows(), kernels());
   for (Index p = 0; p < kernels(); ++p) {
     for (Index i = 0; i < rows(); ++i) {
-      const Index at = (p * rows() + i) * cols() + i;
-      result(i, p) = store_.f64 != nullptr ? store_.f64[at] : static_cast<double>(store_.f32[at]);
+      const Index place = i * cols() + i;
+      result(i, p) = store_.f64 != nullptr ? scale(p) * f64(p)[place] : static_cast<double>(f32(p)[place]);
     }
   }
   return result;
@@ -83,14 +103,13 @@ std::vector<Index> DenseBank::used(std::span<const double> w) const {
 
 void DenseBank::add_combined_row(std::span<const double> w, const std::vector<Index>& used, Index i,
                                  std::span<double> out) const {
-  const Index size = rows() * cols();
   for (std::size_t k = 0; k < used.size(); k += 4) {
     std::array<const double*, 4> in{};
     std::array<double, 4> weights{};
     for (std::size_t l = 0; l < 4; ++l) {
       const Index p = used[std::min(k + l, used.size() - 1)];
-      in[l] = store_.f64 + p * size + i * cols();
-      weights[l] = k + l < used.size() ? w[static_cast<std::size_t>(p)] : 0.0;
+      in[l] = f64(p) + i * cols();
+      weights[l] = k + l < used.size() ? scale(p) * w[static_cast<std::size_t>(p)] : 0.0;
     }
     add_rows(in, weights, cols(), out.data());
   }
@@ -272,9 +291,10 @@ void DenseBank::symmetric_products(VectorOf vector, double* out) const {
     const std::span<const double> v = vector(p);
     if (all_zero(v)) continue;
     if (store_.f64 != nullptr) {
-      symmetric_product(store_.f64 + p * n * n, n, v.data(), out + p * n);
+      symmetric_product(f64(p), n, v.data(), out + p * n);
+      if (scale(p) != 1.0) algebra::scale(scale(p), {out + p * n, at(n)});
     } else {
-      symmetric_product(store_.f32 + p * n * n, n, v.data(), out + p * n);
+      symmetric_product(f32(p), n, v.data(), out + p * n);
     }
   }
 }
@@ -300,10 +320,13 @@ Matrix DenseBank::apply(ConstMatrixView v) const {
     return row_products(all, v);
   }
   if (store_.f64 == nullptr) return KernelBank::apply(v);
-  if (v.cols == 1) {
-    algebra::gemv(Op::transpose, 1.0, stack(), v.column(0), 0.0, result.column(0));
-  } else {
-    algebra::gemm(Op::transpose, Op::none, 1.0, stack(), v, 0.0, result.view());
+  for (const Stack& part : stacks()) {
+    const MatrixView out{result.data() + part.first_row, part.entries.cols, v.cols, result.rows()};
+    if (v.cols == 1) {
+      algebra::gemv(Op::transpose, part.scale, part.entries, v.column(0), 0.0, out.column(0));
+    } else {
+      algebra::gemm(Op::transpose, Op::none, part.scale, part.entries, v, 0.0, out);
+    }
   }
   return result;
 }
@@ -320,12 +343,12 @@ Matrix DenseBank::gathered_products(std::span<const Index> rows, std::span<const
     for (Index p = 0; p < kernels(); ++p) {
       double* to = chosen.data();
       for (const Index i : rows) {
-        const Index start = (p * this->rows() + i) * this->cols();
+        const Index start = i * this->cols();
         for (const Index j : cols) {
-          *to++ = store_.f64 != nullptr ? store_.f64[start + j] : static_cast<double>(store_.f32[start + j]);
+          *to++ = store_.f64 != nullptr ? f64(p)[start + j] : static_cast<double>(f32(p)[start + j]);
         }
       }
-      algebra::gemm(Op::transpose, Op::none, 1.0, chosen.view(), c, 0.0,
+      algebra::gemm(Op::transpose, Op::none, scale(p), chosen.view(), c, 0.0,
                     {result.data() + p * n, n, c.cols, result.rows()});
     }
   }
@@ -346,19 +369,18 @@ Matrix DenseBank::row_products(std::span<const Index> rows, ConstMatrixView v) c
     const Index p = part / pairs;
     const Index first = 2 * (part % pairs);
     const Index second = std::min(first + 1, n - 1);
-    const Index start = p * this->rows() * cols();
-    const Index a = start + rows[static_cast<std::size_t>(first)] * cols();
-    const Index b = start + rows[static_cast<std::size_t>(second)] * cols();
+    const Index a = rows[static_cast<std::size_t>(first)] * cols();
+    const Index b = rows[static_cast<std::size_t>(second)] * cols();
     for (Index g = 0; g < groups; ++g) {
       std::array<double, 8> sums{};
       if (store_.f64 != nullptr) {
-        two_rows_by_four(store_.f64 + a, store_.f64 + b, cols(), wide.column(4 * g).data(), sums.data());
+        two_rows_by_four(f64(p) + a, f64(p) + b, cols(), wide.column(4 * g).data(), sums.data());
       } else {
-        two_rows_by_four(store_.f32 + a, store_.f32 + b, cols(), wide.column(4 * g).data(), sums.data());
+        two_rows_by_four(f32(p) + a, f32(p) + b, cols(), wide.column(4 * g).data(), sums.data());
       }
       for (Index k = 4 * g; k < std::min(v.cols, 4 * g + 4); ++k) {
-        result(p * n + second, k) = sums[static_cast<std::size_t>(4 + k - 4 * g)];
-        result(p * n + first, k) = sums[static_cast<std::size_t>(k - 4 * g)];
+        result(p * n + second, k) = scale(p) * sums[static_cast<std::size_t>(4 + k - 4 * g)];
+        result(p * n + first, k) = scale(p) * sums[static_cast<std::size_t>(k - 4 * g)];
       }
     }
   }
@@ -382,13 +404,13 @@ Matrix DenseBank::symmetric_row_products(std::span<const Index> rows, ConstMatri
       const Index g = part % groups;
       std::ranges::fill(y.values(), 0.0);
       if (store_.f64 != nullptr) {
-        add_chosen_symmetric(store_.f64 + p * n * n, n, rows, wide.column(2 * g).data(), y.data());
+        add_chosen_symmetric(f64(p), n, rows, wide.column(2 * g).data(), y.data());
       } else {
-        add_chosen_symmetric(store_.f32 + p * n * n, n, rows, wide.column(2 * g).data(), y.data());
+        add_chosen_symmetric(f32(p), n, rows, wide.column(2 * g).data(), y.data());
       }
       for (Index k = 2 * g; k < std::min(v.cols, 2 * g + 2); ++k) {
         for (Index r = 0; r < chosen; ++r) {
-          result(p * chosen + r, k) = y(rows[static_cast<std::size_t>(r)], k - 2 * g);
+          result(p * chosen + r, k) = scale(p) * y(rows[static_cast<std::size_t>(r)], k - 2 * g);
         }
       }
     }
@@ -423,10 +445,13 @@ Matrix DenseBank::apply_adjoint(ConstMatrixView g) const {
   }
   if (store_.f64 == nullptr) return KernelBank::apply_adjoint(g);
   Matrix result(cols(), g.cols);
-  if (g.cols == 1) {
-    algebra::gemv(Op::none, 1.0, stack(), g.column(0), 0.0, result.column(0));
-  } else {
-    algebra::gemm(Op::none, Op::none, 1.0, stack(), g, 0.0, result.view());
+  for (const Stack& part : stacks()) {
+    const ConstMatrixView rows{g.data + part.first_row, part.entries.cols, g.cols, g.stride};
+    if (g.cols == 1) {
+      algebra::gemv(Op::none, part.scale, part.entries, rows.column(0), 1.0, result.column(0));
+    } else {
+      algebra::gemm(Op::none, Op::none, part.scale, part.entries, rows, 1.0, result.view());
+    }
   }
   return result;
 }
@@ -435,7 +460,9 @@ Matrix DenseBank::gram() const {
   if (store_.f64 == nullptr) return KernelBank::gram();
   verify({0, kernels()});
   Matrix result(cols(), cols());
-  algebra::syrk(Op::none, 1.0, stack(), 0.0, result.view());
+  for (const Stack& part : stacks()) {
+    algebra::syrk(Op::none, part.scale * part.scale, part.entries, 1.0, result.view());
+  }
   return result;
 }
 
@@ -443,16 +470,17 @@ namespace {
 
 // Fills `out` row block by row block, so that the temporary is a few megabytes and the caller can stop.
 template <typename Real>
-void fill(const KernelBank& source, Range kernels, Real* out, ProgressMeter& meter) {
+void fill(const KernelBank& source, Real* out, ProgressMeter& meter) {
   const Index rows = source.rows();
   const Index cols = source.cols();
-  const Index block = std::clamp<Index>((Index{1} << 20) / std::max<Index>(1, cols * kernels.size()), 1, rows);
-  Vector buffer(static_cast<std::size_t>(block * cols * kernels.size()));
+  const Index kernels = source.kernels();
+  const Index block = std::clamp<Index>((Index{1} << 20) / std::max<Index>(1, cols * kernels), 1, rows);
+  Vector buffer(static_cast<std::size_t>(block * cols * kernels));
   for (Index i = 0; i < rows; i += block) {
     const Range part{i, std::min(rows, i + block)};
-    source.panels(kernels, part, buffer.data());
+    source.panels({0, kernels}, part, buffer.data());
     const double* from = buffer.data();
-    for (Index p = 0; p < kernels.size(); ++p) {
+    for (Index p = 0; p < kernels; ++p) {
       Real* to = out + (p * rows + i) * cols;
       for (Index k = 0; k < part.size() * cols; ++k) to[k] = static_cast<Real>(from[k]);
       from += part.size() * cols;
@@ -465,27 +493,80 @@ void fill(const KernelBank& source, Range kernels, Real* out, ProgressMeter& met
 }
 
 template <typename Real>
-DenseStore make_store(const KernelBank& source, Range kernels, const Context& context,
-                      const Real* DenseStore::*member) {
-  const auto size = static_cast<std::size_t>(kernels.size() * source.rows() * source.cols());
+std::shared_ptr<Real[]> evaluated(const KernelBank& source, const Context& context) {
+  const auto size = static_cast<std::size_t>(source.kernels() * source.rows() * source.cols());
   // Not value-initialised: the pages are touched once, by the fill.
   std::shared_ptr<Real[]> memory(new Real[size]);
   ProgressMeter meter(context, "kernels");
-  fill(source, kernels, memory.get(), meter);
+  fill(source, memory.get(), meter);
+  return memory;
+}
+
+// Given kernels where they are, and memory for the others.
+struct SharedKernels {
+  std::vector<GivenKernel> given;
+  std::vector<Index> others;
+  std::shared_ptr<double[]> memory;
+};
+
+DenseStore shared_store(const KernelBank& source, Range kernels, const Context& context) {
+  const auto held = std::make_shared<SharedKernels>();
   DenseStore store;
-  store.*member = memory.get();
-  store.owner = std::move(memory);
-  store.bytes = size * sizeof(Real);
+  for (Index p = kernels.begin; p < kernels.end; ++p) {
+    held->given.push_back(given_kernel(source, p));
+    if (held->given.back().entries.empty()) held->others.push_back(p);
+  }
+  const Index size = source.rows() * source.cols();
+  if (!held->others.empty()) held->memory = evaluated<double>(ChosenBank(source, held->others), context);
+  store.bytes = at(kernels.size() * size) * sizeof(double);
+  store.shared_bytes = at((kernels.size() - std::ssize(held->others)) * size) * sizeof(double);
+  store.f64 = held->memory.get();
+  if (std::ssize(held->others) < kernels.size()) {
+    const double* next = held->memory.get();
+    for (const GivenKernel& kernel : held->given) {
+      const bool shared = !kernel.entries.empty();
+      store.apart.push_back(shared ? DenseStore::Kernel{kernel.entries.data(), kernel.scale}
+                                   : DenseStore::Kernel{std::exchange(next, next + size), 1.0});
+    }
+    store.f64 = store.apart.front().entries;
+  }
+  store.owner = held;
+  return store;
+}
+
+DenseStore rounded_store(const KernelBank& source, Range kernels, const Context& context) {
+  std::vector<Index> chosen(at(kernels.size()));
+  std::iota(chosen.begin(), chosen.end(), kernels.begin);
+  const auto memory = evaluated<float>(ChosenBank(source, chosen), context);
+  DenseStore store;
+  store.f32 = memory.get();
+  store.owner = memory;
+  store.bytes = at(kernels.size() * source.rows() * source.cols()) * sizeof(float);
   return store;
 }
 
 }  // namespace
 
+GivenKernel given_kernel(const KernelBank& bank, Index p) {
+  if (const auto* computed = dynamic_cast<const ComputedBank*>(&bank)) return computed->given(p);
+  if (const auto* chosen = dynamic_cast<const ChosenBank*>(&bank))
+    return given_kernel(chosen->bank(), chosen->kernel(p));
+  return {};
+}
+
+std::size_t materialised_bytes(const KernelBank& source, Range kernels, bool float32) {
+  const std::size_t size = at(source.rows() * source.cols()) * (float32 ? sizeof(float) : sizeof(double));
+  std::size_t total = 0;
+  for (Index p = kernels.begin; p < kernels.end; ++p) {
+    if (float32 || given_kernel(source, p).entries.empty()) total += size;
+  }
+  return total;
+}
+
 std::unique_ptr<DenseBank> materialise(const KernelBank& source, Range kernels, bool float32,
                                        const Context& context) {
   std::vector<std::string> names(source.names().begin() + kernels.begin, source.names().begin() + kernels.end);
-  DenseStore store = float32 ? make_store<float>(source, kernels, context, &DenseStore::f32)
-                             : make_store<double>(source, kernels, context, &DenseStore::f64);
+  DenseStore store = float32 ? rounded_store(source, kernels, context) : shared_store(source, kernels, context);
   return std::make_unique<DenseBank>(std::move(store), source.rows(), source.cols(), source.symmetric(),
                                      std::move(names));
 }

@@ -8,19 +8,28 @@
 #include <string>
 #include <vector>
 
+#include "kernels/banks/computed_bank.h"
 #include "kloom/bank.h"
 
 namespace kloom::kernels {
 
 // Memory with an owner: whatever keeps the entries alive (a vector, a mapped file, a NumPy array).
-// Kernel p starts at p·rows·cols; each kernel row is contiguous.
+// Kernel p starts at p·rows·cols, or where `apart` says; each kernel row is contiguous.
 struct DenseStore {
+  // A kernel in memory that other things are in as well, times a number.
+  struct Kernel {
+    const double* entries = nullptr;
+    double scale = 1.0;
+  };
+
   std::shared_ptr<const void> owner;
-  const double* f64 = nullptr;  // exactly one of the two is set
+  const double* f64 = nullptr;  // exactly one of the two is set; with kernels apart, f64 to the first of them
   const float* f32 = nullptr;
+  std::vector<Kernel> apart;  // empty, or one per kernel
   std::function<void(Index kernel)>
       verify;  // may be empty; throws FileError if that kernel's bytes are damaged
   std::size_t bytes = 0;
+  std::size_t shared_bytes = 0;  // of these, what given matrices hold
 };
 
 class DenseBank final : public KernelBank {
@@ -29,6 +38,7 @@ class DenseBank final : public KernelBank {
 
   [[nodiscard]] std::string_view kind() const override { return store_.f64 != nullptr ? "dense" : "dense32"; }
   [[nodiscard]] std::size_t bytes() const override { return store_.bytes; }
+  [[nodiscard]] std::size_t shared_bytes() const override { return store_.shared_bytes; }
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
   void combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const override;
@@ -39,6 +49,11 @@ class DenseBank final : public KernelBank {
   [[nodiscard]] Matrix apply_each(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix gram() const override;
+
+  // Entries of a kernel without its scale.
+  [[nodiscard]] const double* f64(Index kernel) const {
+    return store_.apart.empty() ? store_.f64 + kernel * rows() * cols() : store_.apart[at(kernel)].entries;
+  }
 
  private:
   void verify(Range kernels) const;
@@ -53,14 +68,30 @@ class DenseBank final : public KernelBank {
   [[nodiscard]] Matrix row_products(std::span<const Index> rows, ConstMatrixView v) const;
   template <typename VectorOf>
   void symmetric_products(VectorOf vector, double* out) const;
-  // All kernels as one cols × (rows·P) matrix: the passes over the bank are single BLAS calls on it.
-  [[nodiscard]] ConstMatrixView stack() const { return {store_.f64, cols(), rows() * kernels(), cols()}; }
+  // The parts of the bank that are one cols × (rows·kernels) matrix: passes over the bank are one BLAS call each. All
+  // kernels, unless they are apart.
+  struct Stack {
+    ConstMatrixView entries;
+    Index first_row = 0;  // in the order of all kernels' rows
+    double scale = 1.0;
+  };
+  [[nodiscard]] std::vector<Stack> stacks() const;
+  [[nodiscard]] const float* f32(Index kernel) const { return store_.f32 + kernel * rows() * cols(); }
+  [[nodiscard]] double scale(Index kernel) const {
+    return store_.apart.empty() ? 1.0 : store_.apart[at(kernel)].scale;
+  }
 
   DenseStore store_;
 };
 
-// Evaluates every entry of `source` into float64 or float32 memory.
+// Evaluates every entry of `source` into float64 or float32 memory. Given matrices that the source answers with, or
+// multiples of them, are not copied into float64 but shared.
 [[nodiscard]] std::unique_ptr<DenseBank> materialise(const KernelBank& source, Range kernels, bool float32,
                                                      const Context& context);
+
+// What materialise takes for the kernels that it does not share.
+[[nodiscard]] std::size_t materialised_bytes(const KernelBank& source, Range kernels, bool float32);
+// The given matrix that kernel p of the bank is a multiple of; empty where it is none.
+[[nodiscard]] GivenKernel given_kernel(const KernelBank& bank, Index p);
 
 }  // namespace kloom::kernels

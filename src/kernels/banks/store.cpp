@@ -17,9 +17,9 @@
 #include "kernels/banks/computed_bank.h"
 #include "kernels/banks/concat_bank.h"
 #include "kernels/banks/dense_bank.h"
-#include "kernels/functions/distance.h"
 #include "kernels/banks/low_rank_bank.h"
 #include "kernels/banks/rbf_family_bank.h"
+#include "kernels/functions/distance.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -110,7 +110,7 @@ Matrix samples_by_column(const Dataset& data, const std::vector<Index>& features
 Matrix family_quantity(const ComputedBank& bank, const KernelTerm& term) {
   Matrix t(bank.cols(), bank.rows());
   if (term.function == KernelFunction::expdist) {
-    const Matrix& distance = bank.row_samples().distances[at(term.features.front())].values;
+    const SharedMatrix& distance = bank.row_samples().distances[at(term.features.front())].values;
     for (Index i = 0; i < bank.rows(); ++i) {
       for (Index j = 0; j < bank.cols(); ++j) t(j, i) = distance(i, j) / term.distance_scale;
     }
@@ -209,9 +209,10 @@ std::size_t family_bytes(const KernelBank& bank) {
 void choose(const KernelBank& bank, const BankRequest& request, std::size_t budget, BankPlan& plan) {
   plan.dense_bytes = dense_bytes(bank, sizeof(double));
   plan.kind = request.kind;
+  const std::size_t dense = kernels::materialised_bytes(bank, {0, bank.kernels()}, false);
   switch (request.kind) {
     case BankKind::dense:
-      plan.bytes = plan.dense_bytes;
+      plan.bytes = dense;
       break;
     case BankKind::dense32:
       plan.bytes = dense_bytes(bank, sizeof(float));
@@ -223,12 +224,12 @@ void choose(const KernelBank& bank, const BankRequest& request, std::size_t budg
       plan.bytes = family_bytes(bank);
       break;
     case BankKind::computed:
-      plan.bytes = bank.bytes();
+      plan.bytes = bank.bytes() - bank.shared_bytes();
       break;
     case BankKind::automatic:
       if (request.families && bank.combines_cheaply()) {
         plan.kind = BankKind::computed;
-        plan.bytes = bank.bytes();
+        plan.bytes = bank.bytes() - bank.shared_bytes();
         plan.why = "the kernels share a distance, so their sum costs no more than one of them";
         return;
       }
@@ -238,7 +239,7 @@ void choose(const KernelBank& bank, const BankRequest& request, std::size_t budg
                              plan.low_rank_kernels, plan.mean_rank);
       if (plan.low_rank_kernels == 0 || plan.bytes > plan.dense_bytes / 2) {
         plan.kind = BankKind::dense;
-        plan.bytes = plan.dense_bytes;
+        plan.bytes = dense;
         plan.why = "the kernels have full rank";
       }
       if (plan.bytes > budget && family_bytes(bank) > 0 && family_bytes(bank) <= budget) {

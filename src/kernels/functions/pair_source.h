@@ -11,6 +11,7 @@
 #include "kernels/functions/distance.h"
 #include "kernels/functions/spectrum.h"
 #include "kloom/matrix.h"
+#include "kloom/shared_matrix.h"
 
 namespace kloom::kernels {
 
@@ -89,8 +90,8 @@ class WordPairs final : public CountPairs {
 
 class MatrixPairs final : public PairSource {
  public:
-  // A symmetric matrix is read by columns, which are contiguous. The matrix must outlive the source.
-  MatrixPairs(const Matrix& values, bool symmetric) : values_(values), symmetric_(symmetric) {}
+  // A symmetric matrix is read by columns, which are contiguous.
+  MatrixPairs(SharedMatrix values, bool symmetric) : values_(std::move(values)), symmetric_(symmetric) {}
   void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
   void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
                    Index stride) const override;
@@ -99,7 +100,7 @@ class MatrixPairs final : public PairSource {
   [[nodiscard]] Vector column_self() const override { return row_self(); }
 
  private:
-  const Matrix& values_;
+  SharedMatrix values_;
   bool symmetric_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "algebra/blas.h"
 #include "base/progress.h"
@@ -38,23 +39,30 @@ double largest_finite(const PrecomputedMatrix& m, const char* what) {
   return largest;
 }
 
+// Numbers are copied only where they must change: the caller's data share them.
 void make_symmetric(PrecomputedMatrix& m, double largest, const char* what) {
+  bool differs = false;
   for (Index j = 0; j < m.values.cols(); ++j)
     for (Index i = j + 1; i < m.values.rows(); ++i) {
-      double& below = m.values(i, j);
-      double& above = m.values(j, i);
+      const double below = m.values(i, j);
+      const double above = m.values(j, i);
       if (std::abs(below - above) > kSymmetryTolerance * largest)
         throw InvalidArgument(
             fmt::format("{} '{}' is not symmetric: row {}, column {} is {}, but row {}, column {} is "
                         "{}; give (K + Kᵀ)/2 if that is what you mean",
                         what, m.name, i + 1, j + 1, below, j + 1, i + 1, above));
-      below = above = 0.5 * below + 0.5 * above;
+      differs = differs || below != above;
     }
+  if (!differs) return;
+  Matrix mean = m.values.copy();
+  for (Index j = 0; j < mean.cols(); ++j)
+    for (Index i = j + 1; i < mean.rows(); ++i) mean(i, j) = mean(j, i) = 0.5 * mean(i, j) + 0.5 * mean(j, i);
+  m.values = SharedMatrix(std::move(mean));
 }
 
 // Lower estimate of the largest eigenvalue by power iteration; good to a few per cent, which a tolerance
 // does not notice.
-double power_iteration(const Matrix& kernel) {
+double power_iteration(const SharedMatrix& kernel) {
   const auto n = static_cast<std::size_t>(kernel.rows());
   Vector x(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = 1.0 + static_cast<double>(i % 7) / 7.0;
@@ -85,7 +93,7 @@ double power_iteration(const Matrix& kernel) {
 
 }  // namespace
 
-SpectrumCheck check_spectrum(const Matrix& kernel, Index exact_up_to) {
+SpectrumCheck check_spectrum(const SharedMatrix& kernel, Index exact_up_to) {
   SpectrumCheck result;
   if (kernel.rows() == 0) return result;
   if (kernel.rows() <= exact_up_to) {
@@ -99,7 +107,7 @@ SpectrumCheck check_spectrum(const Matrix& kernel, Index exact_up_to) {
   result.exact = false;
   result.largest = power_iteration(kernel);
   if (result.largest == 0.0) return result;
-  Matrix shifted = kernel;
+  Matrix shifted = kernel.copy();
   for (Index i = 0; i < kernel.rows(); ++i) shifted(i, i) += kDefinitenessTolerance * result.largest;
   result.semidefinite = algebra::cholesky(shifted.view()) == 0;
   return result;
@@ -130,7 +138,9 @@ void prepare_kernel(PrecomputedMatrix& kernel, Index samples, bool clip, const C
   if (!clip) fail_indefinite(kernel.name, check);
   double trace = 0.0;
   for (Index i = 0; i < samples; ++i) trace += kernel.values(i, i);
-  const double dropped = clip_spectrum(kernel.values);
+  Matrix clipped = kernel.values.copy();
+  const double dropped = clip_spectrum(clipped);
+  kernel.values = SharedMatrix(std::move(clipped));
   log(context, LogLevel::warning,
       fmt::format(
           "kernel '{}' is not positive semidefinite: negative eigenvalues of sum {:.3g} were dropped (its "
@@ -149,12 +159,17 @@ void prepare_distance(PrecomputedMatrix& distance, Index samples) {
                         "similarities, give it as a kernel",
                         distance.name, distance.values(i, j), i + 1, j + 1));
   make_symmetric(distance, largest, "distance");
+  bool differs = false;
   for (Index i = 0; i < samples; ++i) {
     if (distance.values(i, i) > kSymmetryTolerance * largest)
       throw InvalidArgument(fmt::format("distance '{}' is {} between sample {} and itself; it must be 0",
                                         distance.name, distance.values(i, i), i + 1));
-    distance.values(i, i) = 0.0;
+    differs = differs || distance.values(i, i) != 0.0;
   }
+  if (!differs) return;
+  Matrix exact = distance.values.copy();
+  for (Index i = 0; i < samples; ++i) exact(i, i) = 0.0;
+  distance.values = SharedMatrix(std::move(exact));
 }
 
 }  // namespace kloom::kernels

@@ -22,7 +22,7 @@ struct SpectrumCheck {
   double largest = 0.0;
 };
 // `exact_up_to`: larger matrices are tested by a Cholesky factorisation of K + tolerance · largest · I.
-[[nodiscard]] SpectrumCheck check_spectrum(const Matrix& kernel, Index exact_up_to = 3000);
+[[nodiscard]] SpectrumCheck check_spectrum(const SharedMatrix& kernel, Index exact_up_to = 3000);
 
 // Drops the part of the matrix that belongs to negative eigenvalues. Returns the sum of their absolute values.
 double clip_spectrum(Matrix& kernel);

@@ -106,6 +106,11 @@ std::shared_ptr<const KernelBank> Recipe::training_bank() const {
   return std::make_shared<kernels::ComputedBank>(terms, samples, samples, true);
 }
 
+std::shared_ptr<const KernelBank> Recipe::training_bank(const std::shared_ptr<const Recipe>& recipe) {
+  const std::shared_ptr<const Dataset> samples(recipe, &recipe->basis);
+  return std::make_shared<kernels::ComputedBank>(recipe->terms, samples, samples, true);
+}
+
 std::shared_ptr<const KernelBank> Recipe::training_bank_with(const Dataset& samples) const {
   Recipe whole = *this;
   if (uses(terms, KernelFunction::precomputed))

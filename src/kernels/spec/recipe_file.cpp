@@ -46,7 +46,7 @@ std::vector<std::string> names_of(const std::vector<PrecomputedMatrix>& matrices
 std::vector<PrecomputedMatrix> matrices_named(const std::vector<std::string>& names) {
   std::vector<PrecomputedMatrix> out;
   out.reserve(names.size());
-  for (const auto& name : names) out.push_back({name, Matrix()});
+  for (const auto& name : names) out.push_back({name, {}});
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "algebra/threads.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
+#include "kloom/machine.h"
 
 namespace kloom {
 namespace {
@@ -58,6 +59,15 @@ void check_weights(const Targets& targets) {
 
 }  // namespace
 
+// Of the way that the fit goes.
+static std::size_t working_memory(const Learner& learner, const KernelBank& bank, const Targets& targets,
+                                  const Context& context) {
+  const Index outputs = outputs_of(targets);
+  const std::size_t fastest = learner.working_memory(bank.rows(), bank.kernels(), outputs);
+  if (!learner.least_memory || fastest < memory_budget(context)) return fastest;
+  return learner.least_memory(bank.rows(), bank.kernels(), outputs);
+}
+
 FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Targets& targets,
                        const OptionValues& options, const Context& context,
                        const std::function<void(FitResult&)>& learn) {
@@ -81,8 +91,7 @@ FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Tar
   report.kernels = bank.kernels();
   report.threads = threads.threads();
   report.seed = context.seed;
-  report.memory_bytes +=
-      bank.bytes() + learner.working_memory(bank.rows(), bank.kernels(), outputs_of(targets));
+  report.memory_bytes += bank.bytes() + working_memory(learner, bank, targets, context);
   Model& model = result.model;
   model.method = learner.name;
   model.task = targets.task;

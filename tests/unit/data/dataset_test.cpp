@@ -196,8 +196,9 @@ TEST_F(LoadDataset, NumpyArchive) {
 TEST_F(LoadDataset, SelectSamples) {
   Dataset data = load_dataset(table("id,a,b,w,y\ns1,1,x,1,0\ns2,2,z,2,1\ns3,3,x,3,0\n"), {});
   data.weights = {1, 2, 3};
-  data.kernels = {{"K", Matrix(3, 3)}};
-  data.kernels[0].values(2, 1) = 5.0;
+  Matrix given(3, 3);
+  given(2, 1) = 5.0;
+  data.kernels = {{"K", given}};
   const Dataset chosen = select_samples(data, {2, 0, 2});
   EXPECT_EQ(chosen.samples, 3);
   EXPECT_THAT(chosen.ids, ElementsAre("s3", "s1", "s3"));

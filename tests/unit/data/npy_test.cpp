@@ -228,6 +228,28 @@ TEST(Zip, RefusesLiesBeforeMemoryIsTaken) {
   EXPECT_EQ(read_zip(corpus("ratio.npz"), "t.npz", plenty).size(), 2U);
 }
 
+// Files that are read piece by piece, against the same bytes in memory.
+TEST(Npy, LargeFilesAreReadInPieces) {
+  const testing_support::TempFolder folder;
+  std::string data;
+  for (std::uint32_t k = 0; k < 400 * 300 * 3; ++k) {
+    data += little(std::bit_cast<std::uint32_t>(static_cast<float>(k % 65521) * 0.25F), 4);
+  }
+  for (const char* order : {"False", "True"}) {
+    const std::string bytes =
+        npy(std::string("{'descr': '<f4', 'fortran_order': ") + order + ", 'shape': (400, 300, 3), }\n", data);
+    ASSERT_GT(bytes.size(), std::size_t{1} << 20U);
+    const Array whole = parse_npy(bytes, "t", plenty);
+    const Array pieces = read_npy(folder.write("t.npy", bytes), plenty);
+    EXPECT_EQ(pieces.shape, whole.shape);
+    EXPECT_EQ(pieces.values, whole.values);
+    const std::string cut = folder.write("cut.npy", bytes.substr(0, bytes.size() - 3));
+    expect_error<FileError>([&] { static_cast<void>(read_npy(cut, plenty)); }, {"cut.npy", "1439997"});
+    const std::string path = folder.write("t.npy", bytes);
+    expect_error<ResourceError>([&] { static_cast<void>(read_npy(path, 2000000)); }, {"t.npy", "2000000"});
+  }
+}
+
 TEST(Npz, WithoutArrays) {
   expect_error<InvalidArgument>(
       [] {

@@ -585,6 +585,70 @@ TEST(Banks, BorrowedKernelsAreNotCopiedAndKeptAlive) {
   EXPECT_TRUE(watch.expired());
 }
 
+// Given kernels as they are, times a number, centred, and beside computed ones.
+Dataset with_given_kernels() {
+  Dataset data = dataset_of(normal_matrix(60, 3, 21));
+  const Matrix x = normal_matrix(60, 4, 22);
+  for (const double width : {1.0, 2.0, 3.0})
+    data.kernels.push_back({"k" + std::to_string(data.kernels.size()), test::rbf_kernel(x, x, width)});
+  return data;
+}
+
+TEST(Banks, GivenKernelsAreInMemoryOnce) {
+  const Dataset data = with_given_kernels();
+  const Dataset copy = data;
+  for (std::size_t k = 0; k < data.kernels.size(); ++k)
+    EXPECT_EQ(copy.kernels[k].values.data(), data.kernels[k].values.data());
+  for (const char* spec : {"precomputed", "precomputed(normalise=unit-trace)"}) {
+    SCOPED_TRACE(spec);
+    const auto recipe = std::make_shared<const Recipe>(Recipe::fit(data, parse_kernel_spec(spec), {}, {}));
+    const auto bank = stored(Recipe::training_bank(recipe), BankKind::dense);
+    EXPECT_EQ(bank->kind(), "dense");
+    EXPECT_EQ(bank->bytes(), 3U * 60U * 60U * sizeof(double));
+    EXPECT_EQ(bank->shared_bytes(), bank->bytes());
+    const auto& dense = dynamic_cast<const kernels::DenseBank&>(*bank);
+    for (Index p = 0; p < 3; ++p) EXPECT_EQ(dense.f64(p), data.kernels[at(p)].values.data());
+  }
+}
+
+TEST(Banks, EveryVerbOfSharedKernels) {
+  const Dataset data = with_given_kernels();
+  const auto computed = Recipe::fit(data,
+                                    parse_kernel_spec("precomputed; rbf(width=2,3); "
+                                                      "precomputed(normalise=unit-variance) on k0, k2; "
+                                                      "precomputed(normalise=centre) on k1; linear"),
+                                    {}, {})
+                            .training_bank();
+  const Naive naive(*computed);
+  for (const Made& made : all_banks(computed)) {
+    SCOPED_TRACE(made.name);
+    check_all(*made.bank, naive, 5.0 * made.tolerance);  // of unit variance: entries up to 2, or 5 in width 3
+  }
+  const auto dense = stored(computed, BankKind::dense);
+  EXPECT_EQ(dense->shared_bytes(), 5U * 60U * 60U * sizeof(double));
+  // A budget for what is not there already.
+  Context context;
+  context.memory_budget = dense->bytes() - dense->shared_bytes();
+  BankRequest request;
+  request.kind = BankKind::dense;
+  EXPECT_EQ(store_bank(computed, request, context)->kind(), "dense");
+  --context.memory_budget;
+  EXPECT_THROW((void)store_bank(computed, request, context), ResourceError);
+}
+
+TEST(Banks, GivenKernelsThatAreNotSymmetricToTheBitAreCopied) {
+  Dataset data = with_given_kernels();
+  Matrix k = data.kernels[1].values.copy();
+  const double before = k(3, 7);
+  k(3, 7) += 1e-10;
+  data.kernels[1].values = k;
+  const Recipe recipe = Recipe::fit(data, parse_kernel_spec("precomputed"), {}, {});
+  EXPECT_EQ(recipe.basis.kernels[0].values.data(), data.kernels[0].values.data());
+  EXPECT_NE(recipe.basis.kernels[1].values.data(), data.kernels[1].values.data());
+  EXPECT_EQ(data.kernels[1].values(3, 7), before + 1e-10);
+  EXPECT_EQ(recipe.basis.kernels[1].values(3, 7), recipe.basis.kernels[1].values(7, 3));
+}
+
 TEST(Banks, BorrowedKernelsAreChecked) {
   Vector values(2 * 70 * 70, 1.0);
   const auto make = [&](Index rows, Index cols) {

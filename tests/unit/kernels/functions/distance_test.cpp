@@ -52,6 +52,9 @@ long double naive(PairSum sum, const Matrix& x, Index i, const Matrix& z, Index 
       case PairSum::minimum:
         total += std::min(a, b);
         break;
+      case PairSum::agreement:
+        total += a == b ? 1.0L : 0.0L;
+        break;
     }
   }
   return total;

@@ -95,8 +95,9 @@ TEST(PrepareKernel, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(PrepareKernel, MakesTheMatrixExactlySymmetricAndClipsWhereAsked) {
-  PrecomputedMatrix kernel{"k", with_eigenvalues({3.0, 2.0, 1.0, -0.5})};
-  kernel.values(0, 3) += 1e-9;
+  Matrix given = with_eigenvalues({3.0, 2.0, 1.0, -0.5});
+  given(0, 3) += 1e-9;
+  PrecomputedMatrix kernel{"k", given};
   std::string said;
   Context context;
   context.log = [&](LogLevel, std::string_view message) { said += message; };

@@ -207,7 +207,8 @@ TEST(ResolveKernels, ExponentialOfDistances) {
     for (Index j = 0; j < 6; ++j)
       EXPECT_NEAR(panel[static_cast<std::size_t>(36 + i * 6 + j)], std::exp(-2.0 * d(i, j) / (sum / 15.0)),
                   1e-14);
-  data.distances[0].values(1, 1) = 1.0;
+  d(1, 1) = 1.0;
+  data.distances[0].values = d;
   EXPECT_THAT(refusal("expdist", data), HasSubstr("between sample 2 and itself"));
   data.distances[0].values = Matrix(6, 6);
   EXPECT_THAT(refusal("expdist", data), HasSubstr("has mean 0"));
@@ -231,10 +232,13 @@ TEST(ResolveKernels, GivenKernelsAreCheckedAndKeptAsTheyAre) {
   EXPECT_NEAR(scaled[0].scale, 1.0 / sum, 1e-15);
 
   Dataset bad = data;
-  bad.kernels[1].values(2, 5) += 0.5;
+  Matrix changed = random_kernel(8, 2);
+  changed(2, 5) += 0.5;
+  bad.kernels[1].values = changed;
   EXPECT_THAT(refusal("precomputed", bad), HasSubstr("kernel 'b' is not symmetric: row 6, column 3 is"));
-  bad.kernels[1].values = random_kernel(8, 2);
-  bad.kernels[1].values(4, 4) -= 30.0;
+  changed = random_kernel(8, 2);
+  changed(4, 4) -= 30.0;
+  bad.kernels[1].values = changed;
   EXPECT_THAT(refusal("precomputed", bad), HasSubstr("--clip-spectrum"));
   ResolveOptions clip;
   clip.clip_spectrum = true;

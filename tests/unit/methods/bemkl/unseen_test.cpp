@@ -6,6 +6,7 @@
 
 #include <numbers>
 
+#include "kloom/parts.h"
 #include "unit/methods/bemkl/tasks.h"
 
 namespace kloom {
