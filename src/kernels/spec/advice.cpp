@@ -87,7 +87,7 @@ class Adviser {
 
   // Whether a kernel can stay as it is: its diagonal is about 1, or it is constant and no scale would help.
   static bool well_sized(const PrecomputedMatrix& kernel) {
-    const Matrix& k = kernel.values;
+    const auto& k = kernel.values;
     const Index n = k.rows();
     if (n == 0 || n != k.cols()) return true;  // refused elsewhere
     double trace = 0.0;
