@@ -48,7 +48,7 @@ TEST(Number, TooSmallIsZeroAndTooLargeIsInfinite) {
 }
 
 TEST(Number, MissingWords) {
-  for (const std::string text : {"", "  ", "NA", "na", "NaN", "nan", "?", "null", "NULL", "N/A"}) {
+  for (const std::string text : {"", "  ", "NA", "na", "NaN", "nan", "?", ".", "null", "NULL", "N/A"}) {
     EXPECT_EQ(read_cell(text).kind, CellKind::missing) << text;
     EXPECT_TRUE(std::isnan(read_cell(text).value)) << text;
     EXPECT_TRUE(is_missing(text)) << text;
@@ -57,8 +57,8 @@ TEST(Number, MissingWords) {
 }
 
 TEST(Number, EverythingElseIsText) {
-  for (const std::string text : {"x", "1x", "1,5", "1 2", "--1", "+-1", "++1", "+", "-", ".", "e5", "1e",
-                                 "0x10", "nan(1)", "-nan", "in", "infx", "1_000", "1e5.5"}) {
+  for (const std::string text : {"x", "1x", "1,5", "1 2", "--1", "+-1", "++1", "+", "-", "e5", "1e", "0x10",
+                                 "nan(1)", "-nan", "in", "infx", "1_000", "1e5.5"}) {
     EXPECT_EQ(read_cell(text).kind, CellKind::text) << text;
   }
 }
