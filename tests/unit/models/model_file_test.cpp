@@ -526,10 +526,12 @@ TEST(ModelFile, ColumnsSeenInOtherWaysComeBack) {
   Preprocessing::Column ranks{{"radius", "cells"}, "", false, 14.1, 2.5, 13.0};
   ranks.transform = Transform::ranks;
   ranks.knots = {1.0, -0.5, 2.0, 0.5};
-  Preprocessing::Column codes{{"colour", ""}};
+  Preprocessing::Column codes;
+  codes.feature = {"colour", ""};
   codes.transform = Transform::codes;
   codes.categories = {"blue", "red"};
-  Preprocessing::Column gap{{"radius is missing", "cells"}};
+  Preprocessing::Column gap;
+  gap.feature = {"radius is missing", "cells"};
   gap.indicator = true;
   std::vector<Preprocessing::Column> columns = model.recipe->preprocessing.columns();
   columns.insert(columns.end(), {ranks, codes, gap});

@@ -260,7 +260,8 @@ TEST(Decisions, ComeBackFromFiles) {
   for (const char* spec : {"linear", "linear(scale=ranks) on x0; overlap"}) {
     const Recipe recipe = Recipe::fit(train, parse_kernel_spec(spec), {}, {});
     ASSERT_EQ(recipe.decisions.size(), 5U);
-    const nlohmann::json saved = kernels::save_decisions(recipe);
+    const nlohmann::json saved =
+        nlohmann::json::parse(kernels::save_decisions(recipe).dump());  // as a file would
     EXPECT_FALSE(saved.empty());
     EXPECT_EQ(kernels::load_decisions(&saved, recipe.preprocessing, "m"), recipe.decisions) << spec;
   }

@@ -184,7 +184,7 @@ const std::vector<Malformed> kMalformed = {
     {"rbf(width=inf)", 11, "found 'i', expected a number"},
     {"rbf(width=0x10)", 12, "found 'x'"},
     {"rbf(sigma=1)", 5, "rbf has no parameter 'sigma'; it accepts width=, gamma=, auto"},
-    {"linear(width=1)", 8, "linear has no parameter 'width'; it accepts normalise="},
+    {"linear(width=1)", 8, "linear has no parameter 'width'; it accepts scale=, normalise="},
     {"linear(count=3)", 8, "linear has no values to space"},
     {"linear(auto)", 8, "linear has no automatic values"},
     {"poly", 1, "poly needs degree=, for example poly(degree=1..3)"},
