@@ -21,8 +21,13 @@ struct Foretold {
 // Mean of −log p of the truth at temperature τ.
 [[nodiscard]] double log_loss(const std::vector<Foretold>& samples, double temperature);
 
-// The temperature of least log loss, between 1/4 and 20. Truths are smoothed as Platt's are, so that samples
+struct TemperatureRange {
+  double coldest = 0.25;
+  double hottest = 20.0;
+};
+
+// The temperature of least log loss in the range. Truths are smoothed as Platt's are, so that samples
 // which are all foretold right do not ask for certainty.
-[[nodiscard]] double fit_temperature(const std::vector<Foretold>& samples);
+[[nodiscard]] double fit_temperature(const std::vector<Foretold>& samples, TemperatureRange range = {});
 
 }  // namespace kloom::solvers
