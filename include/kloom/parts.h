@@ -80,7 +80,9 @@ struct McmklPart : ModelPart {
   Matrix dual;           // N × classes: the dual point that proves the objective
   Matrix class_kernels;  // kernels L_j on classes, M × M each, side by side; empty: the identity alone
   Matrix class_weights;  // weight of L_j with kernel p, J × P; its column sums are the shared kernel weights
+  double temperature = 0.0;  // T of the probabilities softmax(score/T); 0: none
 
+  [[nodiscard]] bool has_probabilities() const override { return temperature > 0.0; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
@@ -130,7 +132,9 @@ struct StochasticPart : ModelPart {
   double lambda = 0.0;  // UFO-MKL
   double alpha = 0.0;
   double norm = 0.0;  // its p
+  double temperature = 0.0;  // T of the probabilities softmax(score/T); 0: none
 
+  [[nodiscard]] bool has_probabilities() const override { return temperature > 0.0; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;

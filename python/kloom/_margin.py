@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Support vector machines on combinations of kernels."""
-from ._base import SCALED, copies_differ
+from ._base import copies_differ
 from ._options import learns
 from ._tasks import KernelClassifier, KernelRegressor
 
@@ -29,15 +29,13 @@ _SIGMOIDS = {"check_classifiers_train": (
     "most probable class is then not always the one with the highest score, as in scikit-learn's SVC(probability=True)")}
 
 
-_FOLDS = copies_differ("the kernel is chosen by cross-validation, and copies fall into other folds than the sample")
+_FOLDS = copies_differ("C and the single kernel are chosen by cross-validation, and copies fall into other folds than the sample")
 
 
 class _MarginClassifier(KernelClassifier):
-    _copies = SCALED
-
     @property
     def _expected_failures(self):
-        return {**self._copies, **(_SIGMOIDS if self.probability else {})}
+        return {**_FOLDS, **(_SIGMOIDS if self.probability else {})}
 
 
 @learns("simplemkl", attributes=_ATTRIBUTES)
@@ -217,8 +215,6 @@ class SingleKernelClassifier(_MarginClassifier):
     >>> int((clf.kernel_weights_ != 0).sum())
     1
     """
-
-    _copies = _FOLDS
 
 
 @learns("single", attributes=_ATTRIBUTES)

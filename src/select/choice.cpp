@@ -123,8 +123,10 @@ Choice choose(const Problem& problem, const std::vector<Index>& train, const Can
   if (points.size() == 1) return {with(candidate.options, points.front()), false};
   if (walks_grid(learner, candidate.grid, request.metric, problem.targets.task)) {
     Choice choice{candidate.options, true};
-    for (const auto& [name, values] : candidate.grid)
+    for (const auto& [name, values] : candidate.grid) {
       choice.options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
+      choice.options.erase(name);  // a value that is named is not chosen
+    }
     if (has_option(learner, "folds") && !candidate.options.contains("folds"))
       choice.options["folds"] = fmt::format("{}", request.inner_folds);
     return choice;

@@ -7,9 +7,6 @@
 namespace kloom::solvers {
 namespace {
 
-constexpr double kColdest = 0.25;
-constexpr double kHottest = 20.0;
-
 // log Σ_c exp(l_c/τ), and the mean of l under exp(l_c/τ).
 struct Softened {
   double log_sum = 0.0;
@@ -57,12 +54,12 @@ double log_loss(const std::vector<HeldOutSample>& samples, double temperature) {
   return sum / total_weight(samples);
 }
 
-double fit_temperature(const std::vector<HeldOutSample>& samples) {
+double fit_temperature(const std::vector<HeldOutSample>& samples, TemperatureRange range) {
   const double total = total_weight(samples);
   if (!(total > 0.0)) return 1.0;
   const double smoothing = 1.0 / (total + 2.0);
-  double low = std::log(1.0 / kHottest);  // of the sharpness
-  double high = std::log(1.0 / kColdest);
+  double low = std::log(1.0 / range.hottest);  // of the sharpness
+  double high = std::log(1.0 / range.coldest);
   for (int halving = 0; halving < 50; ++halving) {
     const double middle = 0.5 * (low + high);
     (slope(samples, std::exp(middle), smoothing) > 0.0 ? high : low) = middle;

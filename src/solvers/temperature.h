@@ -21,8 +21,13 @@ struct HeldOutSample {
 // Mean of −log p of the truth at temperature τ.
 [[nodiscard]] double log_loss(const std::vector<HeldOutSample>& samples, double temperature);
 
-// The temperature of least log loss, between 1/4 and 20. True classes are smoothed as in [Platt2000], so that
-// samples which are all predicted right do not push the probabilities to 1.
-[[nodiscard]] double fit_temperature(const std::vector<HeldOutSample>& samples);
+struct TemperatureRange {
+  double coldest = 0.25;
+  double hottest = 20.0;
+};
+
+// The temperature of least log loss in the range. True classes are smoothed as in [Platt2000], so that samples which
+// are all predicted right do not push the probabilities to 1.
+[[nodiscard]] double fit_temperature(const std::vector<HeldOutSample>& samples, TemperatureRange range = {});
 
 }  // namespace kloom::solvers

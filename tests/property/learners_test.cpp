@@ -56,9 +56,16 @@ bool is_convex(const Learner& learner) {
          learner.name != "lmkl";
 }
 
+// They choose C by cross-validation where none is named.
+bool is_margin(const Learner& learner) {
+  return learner.name == "uniform" || learner.name == "single" || learner.name == "simplemkl" ||
+         learner.name == "lp-mkl";
+}
+
 Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {
   OptionValues options;
   if (is_convex(learner)) options["tolerance"] = "1e-8";
+  if (is_margin(learner)) options["C"] = "1";
   // Whether an extrapolation is kept may hang on the last bits; plain updates follow the same
   // path on every bank.
   if (learner.name == "bemkl") options = {{"acceleration", "none"}, {"iterations", "100"}};
@@ -76,6 +83,7 @@ Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBan
 OptionValues quick(const Learner& learner) {
   if (learner.name == "samkl") return {{"C", "1"}, {"m0", "2"}, {"updates", "one"}, {"folds", "2"}};
   if (learner.name == "lmkl") return {{"steps", "5"}, {"folds", "2"}};
+  if (is_margin(learner)) return {{"C", "1"}};
   return {};
 }
 

@@ -79,8 +79,11 @@ def test_probabilities(three_classes):
     X, y = three_classes
     plain = kloom.SimpleMKLClassifier(kernels="linear", probability=False)
     assert not hasattr(plain, "predict_proba") and not hasattr(plain.fit(X, y), "predict_proba")
-    # One sigmoid per class may put another class first than the scores do; BEMKL's probabilities share one posterior.
-    for clf, agree in ((kloom.SimpleMKLClassifier(kernels="linear"), 0.7), (kloom.BEMKLClassifier(kernels="linear"), 0.95)):
+    # One sigmoid per class may put another class first than the scores do; BEMKL's probabilities share one posterior; one
+    # temperature for all classes changes nothing about their order.
+    for clf, agree in ((kloom.SimpleMKLClassifier(kernels="linear", C=1), 0.7), (kloom.BEMKLClassifier(kernels="linear"), 0.95),
+                       (kloom.MulticlassMKLClassifier(kernels="linear"), 0.999), (kloom.MKLDAClassifier(kernels="linear"), 0.999),
+                       (kloom.UFOMKLClassifier(kernels="linear"), 0.999)):
         p = clf.fit(X, y).predict_proba(X)
         assert p.shape == (len(X), 3) and np.allclose(p.sum(axis=1), 1) and (p >= 0).all()
         assert (clf.classes_[p.argmax(axis=1)] == clf.predict(X)).mean() > agree
@@ -217,7 +220,8 @@ def test_what_ends_by_plan_is_no_failure(two_classes):
 
 
 @pytest.mark.parametrize("name, options", [
-    ("UniformMKLClassifier", {}), ("SimpleMKLClassifier", {}), ("LpMKLClassifier", {}), ("MulticlassMKLClassifier", {}),
+    ("UniformMKLClassifier", {"C": 1.0}), ("SimpleMKLClassifier", {"C": 1.0}), ("LpMKLClassifier", {"C": 1.0}),
+    ("MulticlassMKLClassifier", {}),
     ("SAMKLClassifier", {"C": 1.0, "m0": "1", "updates": "one"})])
 def test_weights_are_copies_where_nothing_is_scaled(name, options, three_classes):
     X, y = three_classes

@@ -14,6 +14,7 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "methods/margin/kernel_choice.h"
 #include "methods/margin/outputs.h"
 #include "methods/margin/part.h"
 #include "solvers/platt.h"
@@ -49,20 +50,27 @@ std::vector<Output> outputs_of(const Targets& targets, const MarginOptions& opti
   return class_outputs(targets, balanced);
 }
 
-// Scores of every sample, also of those that the solution has not seen.
-Vector scores_of(const KernelBank& bank, const MarginSolution& solution) {
-  const Matrix combined = bank.combine(solution.theta);
-  Vector scores(at(bank.rows()), solution.bias);
-  algebra::gemv(algebra::Op::none, 1.0, combined.view(), solution.coefficients, 1.0, scores);
-  return scores;
+// Scores of the samples of one fold, which the solution has not seen, into their places.
+void score_fold(const KernelBank& bank, const MarginSolution& solution, const std::vector<Index>& folds,
+                Index fold, Vector& scores) {
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    if (folds[i] == fold) rows.push_back(static_cast<Index>(i));
+  }
+  Matrix combined(bank.cols(), std::ssize(rows));
+  bank.combine_rows(solution.theta, rows, combined.view());
+  Vector own(rows.size(), solution.bias);
+  algebra::gemv(algebra::Op::transpose, 1.0, combined.view(), solution.coefficients, 1.0, own);
+  for (std::size_t k = 0; k < rows.size(); ++k) scores[at(rows[k])] = own[k];
 }
 
-// Everything learned at one price C. A path goes from one to the next by warm starts.
+// What cross-validation at one price C found. A path goes from one to the next by warm starts.
 struct PathPoint {
   double price = 0.0;
-  double error = std::numeric_limits<double>::quiet_NaN();  // held out, if asked for
-  std::vector<MarginSolution> solutions;                    // one per output
-  std::vector<std::vector<MarginSolution>> without_fold;    // per output and fold, if asked for
+  double error = 0.0;                                     // held out
+  std::vector<std::vector<MarginSolution>> without_fold;  // per output and fold
+  std::vector<Vector> scores;  // per output: of every sample by those who have not seen it
+  std::vector<Index> kernels;  // single: the kernel of every output
 };
 
 class Fitter {
@@ -70,22 +78,31 @@ class Fitter {
   Fitter(MarginMethod method, const KernelBank& bank, const MarginOptions& options, const Context& context)
       : method_(method), bank_(bank), options_(options), context_(context) {}
 
-  // Follows the path over C if asked, else takes the one C; learns all outputs.
+  // Chooses C and, for the single kernel, the kernel where they are to be chosen; learns all outputs.
   FitResult fit(const Targets& targets);
 
  private:
   [[nodiscard]] MarginSettings settings() const;
   [[nodiscard]] Vector start() const;
-  [[nodiscard]] PathPoint at_price(const std::vector<Output>& outputs, double c, const PathPoint* before);
+  [[nodiscard]] std::vector<Index> folds_of(const Output& output, std::uint64_t seed) const {
+    return data::stratified_folds(output.codes, options_.folds, seed);
+  }
+  [[nodiscard]] PathPoint cross_validate(const std::vector<Output>& outputs, double c, const PathPoint* before);
   [[nodiscard]] PathPoint along_path(const std::vector<Output>& outputs, Report& report);
   [[nodiscard]] std::vector<MarginSolution> solve_folds(const Output& output, double c,
                                                         const std::vector<MarginStart>& from);
-  [[nodiscard]] double held_out_error(const Output& output, const std::vector<MarginSolution>& solutions) const;
+  [[nodiscard]] Vector held_out_scores(const Output& output,
+                                       const std::vector<MarginSolution>& solutions) const;
+  [[nodiscard]] double held_out_error(const std::vector<Output>& outputs,
+                                      const std::vector<Vector>& scores) const;
   [[nodiscard]] std::vector<MarginStart> fold_starts(const PathPoint* before, std::size_t output,
                                                      double c) const;
-  [[nodiscard]] Index best_single(const Output& output, double c, std::vector<MarginStart> from,
+  [[nodiscard]] Index best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
                                   std::vector<MarginSolution>* best_folds);
-  [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution);
+  [[nodiscard]] std::vector<MarginSolution> solve_whole(const std::vector<Output>& outputs,
+                                                        const PathPoint& point);
+  [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution,
+                                               const Vector& held_out) const;
   void fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
 
@@ -93,6 +110,7 @@ class Fitter {
   const KernelBank& bank_;
   const MarginOptions& options_;
   const Context& context_;
+  std::vector<std::vector<Index>> candidates_;  // single: kernels to choose from, per output
 };
 
 MarginSettings Fitter::settings() const {
@@ -122,14 +140,9 @@ Vector only(Index kernels, Index one) {
   return theta;
 }
 
-double sample_error(const MarginTask& task, std::size_t i, double score) {
-  if (task.regression) return (task.y[i] - score) * (task.y[i] - score);
-  return task.y[i] * score > 0.0 ? 0.0 : 1.0;
-}
-
 std::vector<MarginSolution> Fitter::solve_folds(const Output& output, double c,
                                                 const std::vector<MarginStart>& from) {
-  const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
+  const std::vector<Index> folds = folds_of(output, context_.seed);
   const MarginTask task = with_price(output.task, c);
   std::vector<MarginSolution> solutions;
   for (Index fold = 0; fold < options_.folds; ++fold) {
@@ -139,22 +152,50 @@ std::vector<MarginSolution> Fitter::solve_folds(const Output& output, double c,
   return solutions;
 }
 
-// Weighted sum of the errors on held-out samples.
-double Fitter::held_out_error(const Output& output, const std::vector<MarginSolution>& solutions) const {
-  const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed);
+Vector Fitter::held_out_scores(const Output& output, const std::vector<MarginSolution>& solutions) const {
+  const std::vector<Index> folds = folds_of(output, context_.seed);
+  Vector scores(at(bank_.rows()));
+  for (std::size_t fold = 0; fold < solutions.size(); ++fold)
+    score_fold(bank_, solutions[fold], folds, static_cast<Index>(fold), scores);
+  return scores;
+}
+
+double output_error(const MarginTask& task, std::size_t i, double score) {
+  if (task.regression) return (task.y[i] - score) * (task.y[i] - score);
+  return task.y[i] * score > 0.0 ? 0.0 : 1.0;
+}
+
+// Weighted sum of the errors of one output.
+double output_errors(const MarginTask& task, const Vector& scores) {
   double error = 0.0;
-  for (std::size_t fold = 0; fold < solutions.size(); ++fold) {
-    const Vector scores = scores_of(bank_, solutions[fold]);
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      if (at(folds[i]) == fold) error += output.task.box[i] * sample_error(output.task, i, scores[i]);
-    }
-  }
+  for (std::size_t i = 0; i < scores.size(); ++i) error += task.box[i] * output_error(task, i, scores[i]);
   return error;
+}
+
+// Mean of squared errors, or share of wrong classes: with one output for every class, that of the largest score; with
+// one for every pair, over the pairs.
+double Fitter::held_out_error(const std::vector<Output>& outputs, const std::vector<Vector>& scores) const {
+  double error = 0.0;
+  double total = 0.0;
+  const bool rest = outputs.size() > 1 && options_.multiclass == "one-versus-rest";
+  for (std::size_t k = 0; k < outputs.size() && !rest; ++k) {
+    error += output_errors(outputs[k].task, scores[k]);
+    total += std::accumulate(outputs[k].task.box.begin(), outputs[k].task.box.end(), 0.0);
+  }
+  for (std::size_t i = 0; i < outputs.front().codes.size() && rest; ++i) {
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < scores.size(); ++k) best = scores[k][i] > scores[best][i] ? k : best;
+    const auto own = static_cast<std::size_t>(outputs.front().codes[i]);
+    const double weight = outputs[own].task.box[i];
+    error += best == own ? 0.0 : weight;
+    total += weight;
+  }
+  return total > 0.0 ? error / total : 0.0;
 }
 
 std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, std::size_t output, double c) const {
   std::vector<MarginStart> starts(at(options_.folds), MarginStart(start()));
-  if (before == nullptr || before->without_fold.empty()) return starts;
+  if (before == nullptr) return starts;
   for (std::size_t fold = 0; fold < starts.size(); ++fold) {
     starts[fold] = continued(before->without_fold[output][fold], c / before->price);
   }
@@ -163,51 +204,59 @@ std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, std::size_
 
 // The kernel with the lowest held-out error; of equal ones the first. Dual variables pass from one kernel to
 // the next as a start.
-Index Fitter::best_single(const Output& output, double c, std::vector<MarginStart> from,
+Index Fitter::best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
                           std::vector<MarginSolution>* best_folds) {
+  constexpr Index kCandidates = 5;
+  if (candidates_.size() <= k) candidates_.push_back(promising_kernels(bank_, output, kCandidates, context_));
   Index best = 0;
   double lowest = std::numeric_limits<double>::infinity();
   ProgressMeter meter(context_, "choice of the kernel");
-  for (Index m = 0; m < bank_.kernels(); ++m) {
+  Index done = 0;
+  for (const Index m : candidates_[k]) {
     for (MarginStart& start : from) start.theta = only(bank_.kernels(), m);
     std::vector<MarginSolution> folds = solve_folds(output, c, from);
     for (std::size_t fold = 0; fold < from.size(); ++fold) from[fold].alpha = folds[fold].alpha;
-    const double error = held_out_error(output, folds);
+    const double error = output_errors(output.task, held_out_scores(output, folds));
     if (error < lowest) {
       lowest = error;
       best = m;
       *best_folds = std::move(folds);
     }
-    if (meter.step(m + 1, bank_.kernels(), lowest)) break;  // with the best so far
+    if (meter.step(++done, std::ssize(candidates_[k]), lowest)) break;  // with the best so far
   }
   return best;
 }
 
-// `before`: the point of another price, to start from.
-PathPoint Fitter::at_price(const std::vector<Output>& outputs, double c, const PathPoint* before) {
+// Nothing is at its bound, so that the same solution is the best one at every higher price.
+bool is_free(const Output& output, const std::vector<MarginSolution>& solutions, double price) {
+  constexpr double kBound = 1.0 - 1e-6;
+  return std::ranges::all_of(solutions, [&](const MarginSolution& s) {
+    for (std::size_t i = 0; i < s.coefficients.size(); ++i) {
+      if (s.coefficients[i] != 0.0 && std::abs(s.coefficients[i]) >= kBound * price * output.task.box[i])
+        return false;
+    }
+    return true;
+  });
+}
+
+// `before`: the point of a lower price, to start from.
+PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, const PathPoint* before) {
   PathPoint point;
   point.price = c;
-  const bool judge = !options_.C_grid.empty();
-  double error = 0.0;
-  double total = 0.0;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const Output& output = outputs[k];
-    MarginStart from =
-        before != nullptr ? continued(before->solutions[k], c / before->price) : MarginStart(start());
     std::vector<MarginSolution> folds;
     if (method_ == MarginMethod::single) {
-      from.theta = only(bank_.kernels(), best_single(output, c, fold_starts(before, k, c), &folds));
-    } else if (judge) {
+      point.kernels.push_back(best_single(output, k, c, fold_starts(before, k, c), &folds));
+    } else if (before != nullptr && is_free(output, before->without_fold[k], before->price)) {
+      folds = before->without_fold[k];
+    } else {
       folds = solve_folds(output, c, fold_starts(before, k, c));
     }
-    point.solutions.push_back(
-        solve_margin_mkl(bank_, with_price(output.task, c), settings(), std::move(from), context_));
-    if (!judge) continue;
-    error += held_out_error(output, folds);
-    total += std::accumulate(output.task.box.begin(), output.task.box.end(), 0.0);
+    point.scores.push_back(held_out_scores(output, folds));
     point.without_fold.push_back(std::move(folds));
   }
-  if (judge) point.error = total > 0.0 ? error / total : 0.0;
+  point.error = held_out_error(outputs, point.scores);
   return point;
 }
 
@@ -215,22 +264,28 @@ double count_nonzero(const Vector& values) {
   return static_cast<double>(std::ranges::count_if(values, [](double value) { return value != 0.0; }));
 }
 
-// A row of the path's table: C, held-out error, then means over the outputs.
+// A row of the path's table: C, held-out error, then means over outputs and folds, and the largest gap.
 Vector path_row(const PathPoint& point) {
   double kernels = 0.0;
   double supports = 0.0;
   double gap = 0.0;
-  for (const MarginSolution& s : point.solutions) {
-    kernels += count_nonzero(s.theta) / static_cast<double>(point.solutions.size());
-    supports += count_nonzero(s.coefficients) / static_cast<double>(point.solutions.size());
-    gap = std::max(gap, s.gap());
+  double count = 0.0;
+  for (const std::vector<MarginSolution>& folds : point.without_fold) {
+    for (const MarginSolution& s : folds) {
+      kernels += count_nonzero(s.theta);
+      supports += count_nonzero(s.coefficients);
+      gap = std::max(gap, s.gap());
+      count += 1.0;
+    }
   }
-  return {point.price, point.error, kernels, supports, gap};
+  return {point.price, point.error, kernels / count, supports / count, gap};
 }
 
 // The point with the lowest held-out error; of equal ones the smallest C, the simplest model.
 PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report) {
-  std::vector<double> prices = parse_range(options_.C_grid, -1, 0.0);
+  // No grid, as Python's None says it, is the usual one.
+  std::vector<double> prices =
+      parse_range(options_.C_grid.empty() ? MarginOptions{}.C_grid : options_.C_grid, -1, 0.0);
   std::ranges::sort(prices);
   if (!(prices.front() > 0.0)) {
     throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", prices.front()));
@@ -239,34 +294,57 @@ PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report)
                       {"C", outputs.front().task.regression ? "mean squared error" : "error rate", "kernels",
                        "support vectors", "gap"},
                       {}};
+  ProgressMeter meter(context_, "choice of C");
   PathPoint best;
   PathPoint last;
   for (std::size_t k = 0; k < prices.size(); ++k) {
-    last = at_price(outputs, prices[k], k > 0 ? &last : nullptr);
+    last = cross_validate(outputs, prices[k], k > 0 ? &last : nullptr);
     table.rows.push_back(path_row(last));
     if (k == 0 || last.error < best.error) best = last;
+    if (meter.step(static_cast<Index>(k + 1), std::ssize(prices), best.error)) break;  // with the best so far
   }
   report.tables.push_back(std::move(table));
+  report.seconds.emplace_back("choice of C", meter.seconds());
   return best;
 }
 
-// Scores on held-out folds with the kernel weights of the whole fit, then Platt's sigmoid.
-solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const MarginSolution& solution) {
-  const std::vector<Index> folds = data::stratified_folds(output.codes, options_.folds, context_.seed + 1);
+// All samples at the price of the point. A solution without one fold is a start: its samples have the same bounds, and
+// those of the fold are at 0.
+std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outputs, const PathPoint& point) {
+  std::vector<MarginSolution> solutions;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    MarginStart from(start());
+    if (!point.without_fold.empty()) from = continued(point.without_fold[k].front(), 1.0);
+    if (!point.kernels.empty()) from.theta = only(bank_.kernels(), point.kernels[k]);
+    solutions.push_back(solve_margin_mkl(bank_, with_price(outputs[k].task, point.price), settings(),
+                                         std::move(from), context_));
+  }
+  return solutions;
+}
+
+// Platt's sigmoid of held-out scores: those that chose C where it was chosen, else by folds with the kernel weights of
+// the whole fit.
+solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const MarginSolution& solution,
+                                       const Vector& held_out) const {
   const MarginTask task = with_price(output.task, c);
-  MarginSettings fixed = settings();
-  fixed.rule = WeightRule::fixed;
+  Vector all = held_out;
+  if (all.empty()) {
+    const std::vector<Index> folds = folds_of(output, context_.seed + 1);
+    MarginSettings fixed = settings();
+    fixed.rule = WeightRule::fixed;
+    all.resize(task.y.size());
+    for (Index fold = 0; fold < options_.folds; ++fold) {
+      const MarginSolution part =
+          solve_margin_mkl(bank_, without_fold(task, folds, fold), fixed, solution.theta, context_);
+      score_fold(bank_, part, folds, fold, all);
+    }
+  }
   Vector scores;
   Vector positive;
-  for (Index fold = 0; fold < options_.folds; ++fold) {
-    const MarginSolution part =
-        solve_margin_mkl(bank_, without_fold(task, folds, fold), fixed, solution.theta, context_);
-    const Vector all = scores_of(bank_, part);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (folds[i] != fold || task.box[i] == 0.0) continue;
-      scores.push_back(all[i]);
-      positive.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
-    }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (task.box[i] == 0.0) continue;
+    scores.push_back(all[i]);
+    positive.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
   }
   return solvers::fit_sigmoid(scores, positive);
 }
@@ -316,10 +394,15 @@ FitResult Fitter::fit(const Targets& targets) {
   part.epsilon = part.regression ? options_.epsilon : 0.0;
   part.norm = settings().rule == WeightRule::fixed ? 0.0 : settings().norm;
   part.box = Matrix(bank_.rows(), static_cast<Index>(outputs.size()));
-  const PathPoint point =
-      options_.C_grid.empty() ? at_price(outputs, options_.C, nullptr) : along_path(outputs, result.report);
+  PathPoint point;
+  point.price = options_.C;
+  if (options_.C == 0.0) {
+    point = along_path(outputs, result.report);
+  } else if (method_ == MarginMethod::single) {
+    point = cross_validate(outputs, options_.C, nullptr);
+  }
   const double c = point.price;
-  const std::vector<MarginSolution>& solutions = point.solutions;
+  const std::vector<MarginSolution> solutions = solve_whole(outputs, point);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     std::ranges::copy(with_price(outputs[k].task, c).box, part.box.column(static_cast<Index>(k)).begin());
   }
@@ -328,7 +411,8 @@ FitResult Fitter::fit(const Targets& targets) {
     const double fitted = clock.seconds();
     part.platt = Matrix(static_cast<Index>(outputs.size()), 2);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-      const solvers::Sigmoid sigmoid = probabilities(outputs[k], c, solutions[k]);
+      const solvers::Sigmoid sigmoid =
+          probabilities(outputs[k], c, solutions[k], point.scores.empty() ? Vector{} : point.scores[k]);
       part.platt(static_cast<Index>(k), 0) = sigmoid.a;
       part.platt(static_cast<Index>(k), 1) = sigmoid.b;
     }
@@ -352,8 +436,12 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   using O = MarginOptions;
   static const NumberRule norm_rule{1.0, false, std::numeric_limits<double>::infinity(), true};
   static const OptionTable<O> common = {
-      {"C", &O::C, kPositive, {}, "price of a margin violation: larger fits the training samples more closely"},
-      {"C_grid", &O::C_grid, {}, {}, "choose C by cross-validation from these values, e.g. 10^-1..10^4"},
+      {"C",
+       &O::C,
+       kNonNegative,
+       {},
+       "price of a margin violation: larger fits the training samples more closely; 0: chosen from C_grid"},
+      {"C_grid", &O::C_grid, {}, {}, "values to choose C from by cross-validation, with warm starts"},
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds for choosing C and for probabilities"},
       {"epsilon",
        &O::epsilon,

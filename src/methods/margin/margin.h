@@ -19,13 +19,13 @@
 namespace kloom::methods {
 
 struct MarginOptions {
-  double C = 1.0;           // price of a violation of the margin
-  std::string C_grid;       // values to choose C from by cross-validation, e.g. 10^-1..10^4; empty: take C
-  Index folds = 5;          // of that cross-validation and of probabilities
-  double norm = 2.0;        // p (lp-mkl)
-  double epsilon = 0.1;     // half width of the tube, in standard deviations of the target
-  double tolerance = 1e-3;  // relative duality gap
-  Index iterations = 500;   // updates of the kernel weights, at most
+  double C = 0.0;                              // price of a violation of the margin; 0: choose it from C_grid
+  std::string C_grid = "10^-2..10^3";          // values to choose C from by cross-validation
+  Index folds = 3;                             // of that cross-validation and of probabilities
+  double norm = 2.0;                           // p (lp-mkl)
+  double epsilon = 0.1;                        // half width of the tube, in standard deviations of the target
+  double tolerance = 1e-3;                     // relative duality gap
+  Index iterations = 500;                      // updates of the kernel weights, at most
   std::string algorithm = "second-order";      // or "reduced-gradient" (simplemkl)
   std::string multiclass = "one-versus-rest";  // or "one-versus-one"
   std::string class_weight = "none";           // or "balanced"

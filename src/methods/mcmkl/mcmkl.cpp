@@ -15,6 +15,7 @@
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/parts.h"
+#include "methods/seam/calibration.h"
 
 namespace kloom::methods {
 namespace {
@@ -53,9 +54,13 @@ McmklSettings settings_of(const McmklOptions& options) {
   return settings;
 }
 
-// F = Σ_k β_k K_p α L_j of all samples, with the biases.
-Matrix scores_of(const KernelBank& bank, const McmklTask& task, const McmklSolution& solution) {
-  Matrix scores(bank.rows(), task.classes);
+// F = Σ_k β_k K_p α L_j of these samples, with the biases. Samples in blocks: the whole combined kernel may not fit
+// into memory.
+Matrix scores_of(const KernelBank& bank, const McmklTask& task, const McmklSolution& solution,
+                 std::span<const Index> samples) {
+  constexpr Index kRows = 512;
+  const auto n = std::ssize(samples);
+  Matrix scores(n, task.classes);
   for (Index u = 0; u < task.classes; ++u) std::ranges::fill(scores.column(u), solution.bias[at(u)]);
   for (std::size_t j = 0; j < task.class_kernels.size(); ++j) {
     Vector weights;
@@ -64,8 +69,14 @@ Matrix scores_of(const KernelBank& bank, const McmklTask& task, const McmklSolut
     Matrix mixed(bank.rows(), task.classes);
     algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, solution.alpha.view(),
                   task.class_kernels[j].view(), 0.0, mixed.view());
-    algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, bank.combine(weights).view(), mixed.view(), 1.0,
-                  scores.view());
+    const Index step = bank.combines_by_rows() ? kRows : n;
+    for (Index start = 0; start < n; start += step) {
+      const Index count = std::min(step, n - start);
+      Matrix rows(bank.cols(), count);
+      bank.combine_rows(weights, samples.subspan(at(start), at(count)), rows.view());
+      const MatrixView block{scores.data() + start, count, task.classes, scores.rows()};
+      algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, rows.view(), mixed.view(), 1.0, block);
+    }
   }
   return scores;
 }
@@ -80,14 +91,18 @@ double held_out_error(const KernelBank& bank, const McmklTask& task, const Mcmkl
   for (Index fold = 0; fold < options.folds; ++fold) {
     McmklTask rest = task;
     for (std::size_t i = 0; i < folds.size(); ++i) rest.box[i] = folds[i] == fold ? 0.0 : task.box[i];
-    const Matrix scores = scores_of(bank, task, solve_mcmkl(bank, rest, settings_of(options), context));
+    std::vector<Index> held_out;
     for (std::size_t i = 0; i < folds.size(); ++i) {
-      if (folds[i] != fold) continue;
-      const auto row = static_cast<Index>(i);
+      if (folds[i] == fold) held_out.push_back(static_cast<Index>(i));
+    }
+    const McmklSolution solution = solve_mcmkl(bank, rest, settings_of(options), context);
+    const Matrix scores = scores_of(bank, task, solution, held_out);
+    for (Index row = 0; row < scores.rows(); ++row) {
+      const Index i = held_out[at(row)];
       Index best = 0;
       for (Index u = 1; u < task.classes; ++u) best = scores(row, u) > scores(row, best) ? u : best;
-      total += task.box[i];
-      wrong += best == task.labels[i] ? 0.0 : task.box[i];
+      total += task.box[at(i)];
+      wrong += best == task.labels[at(i)] ? 0.0 : task.box[at(i)];
     }
   }
   return total > 0.0 ? wrong / total : 0.0;
@@ -115,6 +130,23 @@ double choose_price(const KernelBank& bank, const Targets& targets, const McmklO
   }
   report.tables.push_back(std::move(table));
   return best;
+}
+
+// Of least log loss on samples that a fit like this one, weights of the kernels included, has not seen.
+double temperature_of(const KernelBank& bank, const Targets& targets, const McmklTask& task,
+                      const McmklOptions& options, const Context& context) {
+  const auto scores = [&](const std::vector<Index>& train, const std::vector<Index>& held_out) {
+    McmklTask rest = task;
+    std::ranges::fill(rest.box, 0.0);
+    for (const Index i : train) rest.box[at(i)] = task.box[at(i)];
+    const McmklSolution solution = solve_mcmkl(bank, rest, settings_of(options), context);
+    Matrix all = scores_of(bank, task, solution, held_out);
+    if (task.classes > 2) return all;
+    Matrix one(all.rows(), 1);
+    for (Index i = 0; i < all.rows(); ++i) one(i, 0) = all(i, 1) - all(i, 0);
+    return one;
+  };
+  return held_out_temperature(targets, scores, context);
 }
 
 void fill_classes(McmklPart& part, const McmklTask& task, const Matrix& beta) {
@@ -270,6 +302,12 @@ const OptionTable<McmklOptions>& mcmkl_option_table() {
        {"hinge", "squared-hinge", "logistic"},
        "squared-hinge: C times the square of a violation; logistic: C times log(1 + exp(-margin))"},
       {"bias", &O::bias, {}, {}, "learn an offset for every class"},
+      {"probability",
+       &O::probability,
+       {},
+       {},
+       "fit class probabilities on held-out samples (a temperature)",
+       OptionInfo::Suits::classes},
       {"tolerance", &O::tolerance, kPositive, {}, "stop at this relative duality gap"},
       {"iterations", &O::iterations, kAtLeastOne, {}, "at most this many updates of the kernel weights"},
   };
@@ -292,9 +330,15 @@ void learn(const KernelBank& bank, const Targets& targets, const McmklOptions& o
   const McmklTask task = task_of(targets, options, price);
   const McmklSolution solution = solve_mcmkl(bank, task, settings_of(options), context);
   fill_model(result.model, bank, targets, task, solution);
+  report.seconds.emplace_back("training", clock.seconds());
+  // Whoever stopped the fit does not want three more.
+  if (options.probability && solution.status != Status::stopped) {
+    const double fitted = clock.seconds();
+    edit_part<McmklPart>(result.model).temperature = temperature_of(bank, targets, task, options, context);
+    report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
+  }
   fill_report(report, solution, options);
   add_class_tables(report, targets, task, solution.beta);
-  report.seconds.emplace_back("training", clock.seconds());
   report.options["C"] = number_text(price);
 }
 

@@ -17,6 +17,7 @@ struct McmklOptions {
   double C = 1.0;                          // price of a violation of the margin
   std::string C_grid;                      // values to choose C from by cross-validation; empty: take C
   Index folds = 3;                         // of that cross-validation
+  bool probability = true;                 // fit a temperature on held-out samples
   std::string algorithm = "level";         // or "silp", "silp-compact", "qcqp"
   std::string class_kernels = "identity";  // or "pairs", "identity+pairs"
   std::string loss = "hinge";              // or "squared-hinge", "logistic"

@@ -3,6 +3,7 @@
 // The part of multiclass models: every class's coefficients may speak for every other class.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "kloom/parts.h"
 #include "methods/mcmkl/mcmkl.h"
 #include "methods/mcmkl/scores.h"
+#include "methods/seam/calibration.h"
 #include "models/scores.h"
 
 namespace kloom {
@@ -44,6 +46,8 @@ Predictions McmklPart::predict(const Model& model, const KernelBank& bank,
   Predictions result =
       class_kernels.empty() ? models::weighted_sums(model, bank, options) : class_sums(model, bank, options);
   result.codes = models::codes_of(result.scores);
+  if (options.probabilities && temperature > 0.0)
+    result.probabilities = methods::tempered_probabilities(result.scores, temperature);
   return result;
 }
 
@@ -61,6 +65,7 @@ void McmklPart::save(PartWriter& file) const {
     file.matrix("mcmkl.class_kernels", class_kernels);
     file.matrix("mcmkl.class_weights", class_weights);
   }
+  if (temperature != 0.0) file.vector("mcmkl.temperature", {temperature});
   const auto* name = std::ranges::find(all_losses, loss, [](const auto& l) { return l.first; });
   PartWriter& section = file.section("mcmkl");
   section.text("loss", std::string(name->second));
@@ -75,6 +80,8 @@ std::string McmklPart::trouble(const Model& model) const {
     return "the classes do not share their kernel weights";
   if (std::ssize(box) != samples) return "the prices of the samples have the wrong length";
   if (!is_shape(dual, samples, classes)) return "the dual point has the wrong shape";
+  if (!(temperature >= 0.0 && std::isfinite(temperature)))
+    return "the temperature of the probabilities is no number >= 0";
   if (class_kernels.empty()) return {};
   if (model.task != Task::multiclass || class_kernels.rows() != classes || class_kernels.cols() % classes != 0)
     return "the kernels on classes have the wrong shape";
@@ -99,6 +106,7 @@ std::shared_ptr<const ModelPart> load_mcmkl(PartReader& file, const Model& /*mod
     part->class_kernels = file.matrix("mcmkl.class_kernels");
     part->class_weights = file.matrix("mcmkl.class_weights");
   }
+  if (file.has("mcmkl.temperature")) part->temperature = load_temperature(file, "mcmkl.temperature");
   return part;
 }
 

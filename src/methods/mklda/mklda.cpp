@@ -8,12 +8,14 @@
 #include <numeric>
 #include <utility>
 
+#include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
 #include "methods/mklda/strength_choice.h"
+#include "methods/seam/calibration.h"
 #include "methods/stochastic/augmentation.h"
 #include "methods/stochastic/class_problem.h"
 #include "methods/stochastic/counted_sgd.h"
@@ -39,25 +41,34 @@ class Fitter {
       : bank_(bank),
         options_(options),
         context_(context),
+        targets_(targets),
         labels_(labels_of(targets)),
+        samples_(at(bank.rows())),
         draws_(context.seed),
         meter_(context, "mkl-da"),
-        memory_(memory_budget(context) / 4) {}
+        memory_(memory_budget(context) / 4) {
+    std::iota(samples_.begin(), samples_.end(), Index{0});
+  }
 
   FitResult fit();
+  // Learns the samples `train` alone with these strengths; what it then says of the samples `held_out`.
+  Matrix held_out_scores(const std::vector<Strength>& strengths, const std::vector<Index>& train,
+                         const std::vector<Index>& held_out);
 
  private:
   [[nodiscard]] Index sweeps() const {
     return options_.sweeps > 0 ? options_.sweeps : options_.mode == "soft" ? kSoftSweeps : kGibbsSweeps;
   }
   [[nodiscard]] Index steps() const {
-    return std::max<Index>(
-        1, static_cast<Index>(std::llround(options_.epochs * static_cast<double>(bank_.rows()))));
+    return std::max<Index>(1, static_cast<Index>(std::llround(options_.epochs * size())));
   }
+  // N
+  [[nodiscard]] double size() const { return static_cast<double>(samples_.size()); }
   std::vector<Index> shuffled_order();
   std::vector<Index> drawn_order();
   Solution sweep(Matrix penalties);
-  void soft();
+  std::vector<Strength> choose();
+  void soft(const std::vector<Strength>& strengths);
   void gibbs();
   void literal();
   bool note(const Solution& solution, double strength, double group);
@@ -65,13 +76,17 @@ class Fitter {
   std::function<void()> look() {
     return [this] { static_cast<void>(meter_.step(done_, planned_, std::nan(""))); };
   }
-  void fill(Model& model) const;
+  void fill(Model& model, double temperature) const;
   void finish(Report& report) const;
 
   const KernelBank& bank_;
   const MkldaOptions& options_;
   const Context& context_;
+  const Targets& targets_;
   ClassLabels labels_;
+  std::vector<Index> samples_;   // that are learned
+  std::vector<Index> held_out_;  // that are scored after every sweep,
+  Matrix held_out_sum_;          // and the sum of those scores
   solvers::Draws draws_;
   ProgressMeter meter_;
   std::size_t memory_;
@@ -87,9 +102,8 @@ class Fitter {
 // Passes over all samples, each pass in a new random order: every sample is used equally often.
 std::vector<Index> Fitter::shuffled_order() {
   std::vector<Index> order;
-  std::vector<Index> pass(at(bank_.rows()));
   while (static_cast<Index>(order.size()) < steps()) {
-    std::iota(pass.begin(), pass.end(), Index{0});
+    std::vector<Index> pass = samples_;
     draws_.shuffle(pass);
     order.insert(order.end(), pass.begin(), pass.end());
   }
@@ -113,7 +127,21 @@ Solution Fitter::sweep(Matrix penalties) {
       run_sweep(*kernel, labels_, bank_.rows(), {order, solution.weights.scales, true, {}, look()});
   norms_ = norms_of(bank_.quadratic_forms(solution.sweep.counts.view()), solution.penalties,
                     static_cast<double>(solution.sweep.steps));
+  if (!held_out_.empty()) {
+    const Matrix scores = sweep_scores(*kernel, solution.sweep, solution.weights.scales, held_out_);
+    algebra::axpy(1.0, scores.values(), held_out_sum_.values());
+  }
   return solution;
+}
+
+Matrix Fitter::held_out_scores(const std::vector<Strength>& strengths, const std::vector<Index>& train,
+                               const std::vector<Index>& held_out) {
+  samples_ = train;
+  held_out_ = held_out;
+  held_out_sum_ = Matrix(std::ssize(held_out), labels_.outputs());
+  soft(strengths);
+  algebra::scale(1.0 / static_cast<double>(done_), held_out_sum_.values());
+  return held_out_sum_;
 }
 
 // Adds a sweep to the report; true if the caller should stop.
@@ -143,13 +171,17 @@ Matrix soft_inverse_lambda(const Matrix& norms) {
   return result;
 }
 
-void Fitter::soft() {
-  const std::vector<Strength> strengths = choose_strengths(
+std::vector<Strength> Fitter::choose() {
+  std::vector<Strength> chosen = choose_strengths(
       bank_, labels_,
       {parse_range(options_.strengths, -1, 0.0), options_.epochs, options_.choose_on, sweeps(), memory_},
       context_);
-  report_.tables.push_back(strength_table(strengths));
+  report_.tables.push_back(strength_table(chosen));
   report_.seconds.emplace_back("choice of C", meter_.seconds());
+  return chosen;
+}
+
+void Fitter::soft(const std::vector<Strength>& strengths) {
   const auto f = static_cast<double>(bank_.kernels());
   planned_ = 0;
   for (const Strength& s : strengths) planned_ += s.sweeps;
@@ -157,11 +189,11 @@ void Fitter::soft() {
     Matrix inverse_lambda(labels_.classes, bank_.kernels(), 1.0);
     for (Index k = 0; k < strength.sweeps; ++k) {
       Matrix penalties = inverse_lambda;
-      for (double& value : penalties.values())
-        value = f / (2.0 * strength.price * static_cast<double>(bank_.rows())) * (1.0 + value);
+      for (double& value : penalties.values()) value = f / (2.0 * strength.price * size()) * (1.0 + value);
       solutions_.push_back(sweep(std::move(penalties)));
       inverse_lambda = soft_inverse_lambda(norms_);
       if (note(solutions_.back(), strength.price, 0.0)) return;
+      if (!held_out_.empty()) solutions_.clear();  // nobody asks for anything but the scores
     }
   }
 }
@@ -216,11 +248,12 @@ void Fitter::literal() {
   }
 }
 
-void Fitter::fill(Model& model) const {
+void Fitter::fill(Model& model, double temperature) const {
   const Index outputs = labels_.outputs();
   const Index p = bank_.kernels();
   shape_outputs(model, bank_, outputs);
   StochasticPart part;
+  part.temperature = temperature;
   const double share = 1.0 / static_cast<double>(solutions_.size());
   part.penalties = Matrix(std::ssize(solutions_) * labels_.classes, p);
   Index row = 0;
@@ -252,8 +285,10 @@ void Fitter::finish(Report& report) const {
 }
 
 FitResult Fitter::fit() {
+  std::vector<Strength> chosen;
   if (options_.mode == "soft") {
-    soft();
+    chosen = choose();
+    soft(chosen);
   } else if (options_.mode == "plain") {
     gibbs();
   } else {
@@ -261,7 +296,17 @@ FitResult Fitter::fit() {
   }
   report_.seconds.emplace_back("training", meter_.seconds());
   FitResult result;
-  fill(result.model);
+  // Only `soft` has strengths. Whoever stopped the fit does not want more of them.
+  double temperature = 0.0;
+  if (options_.probability && !chosen.empty() && done_ == planned_) {
+    const double trained = meter_.seconds();
+    const auto scores = [&](const std::vector<Index>& train, const std::vector<Index>& held_out) {
+      return Fitter(bank_, targets_, options_, context_).held_out_scores(chosen, train, held_out);
+    };
+    temperature = held_out_temperature(targets_, scores, context_);
+    report_.seconds.emplace_back("probabilities", meter_.seconds() - trained);
+  }
+  fill(result.model, temperature);
   finish(result.report);
   return result;
 }
@@ -286,6 +331,12 @@ const OptionTable<MkldaOptions>& mklda_option_table() {
       {"epochs", &O::epochs, kPositive, {}, "passes over the samples in one round"},
       {"strengths", &O::strengths, {}, {}, "soft: prices of a violation to choose from"},
       {"choose_on", &O::choose_on, NumberRule{10.0}, {}, "soft: at most so many samples choose the strength"},
+      {"probability",
+       &O::probability,
+       {},
+       {},
+       "soft: fit class probabilities on held-out samples (a temperature)",
+       OptionInfo::Suits::classes},
       {"kappa", &O::kappa, kPositive, {}, "plain, literal: shape of the prior of alpha"},
       {"theta", &O::theta, kPositive, {}, "plain, literal: scale of the prior of alpha"},
       {"mu", &O::mu, {}, {}, "plain, literal: mean of the prior of beta"},

@@ -28,6 +28,7 @@ struct MkldaOptions {
   double epochs = 3.0;                                   // passes over the samples in a sweep
   std::string strengths = "0.3,1,3,10,30,100,300,3000";  // soft: values of C
   Index choose_on = 5000;                                // soft: samples on which C is chosen, at most
+  bool probability = true;                               // soft: fit a temperature on held-out samples
   double kappa = 1.0;  // priors: α ~ Gamma(κ₀, scale θ₀), β ~ N(μ₀, σ₀²)
   double theta = 1.0;
   double mu = 1.0;

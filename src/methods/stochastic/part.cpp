@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
+#include "methods/seam/calibration.h"
 #include "models/scores.h"
 
 namespace kloom {
@@ -103,6 +105,8 @@ Predictions StochasticPart::predict(const Model& model, const KernelBank& bank,
   Predictions result = models::sum_of_terms(
       model, bank, terms.empty() ? std::span(&whole, 1) : std::span<const Term>(terms), options);
   if (!model.classes.empty()) result.codes = models::codes_of(result.scores);
+  if (options.probabilities && temperature > 0.0)
+    result.probabilities = methods::tempered_probabilities(result.scores, temperature);
   return result;
 }
 
@@ -111,6 +115,7 @@ std::shared_ptr<const ModelPart> StochasticPart::restricted(const Needs& needs) 
   small->lambda = lambda;
   small->alpha = alpha;
   small->norm = norm;
+  small->temperature = temperature;
   small->terms = models::restricted_terms(terms, needs);
   return small;
 }
@@ -122,6 +127,7 @@ void StochasticPart::save(PartWriter& file) const {
     file.matrix(fmt::format("stochastic.weights.{}", i), terms[i].weights);
     file.matrix(fmt::format("stochastic.coefficients.{}", i), terms[i].coefficients);
   }
+  if (temperature != 0.0) file.vector("stochastic.temperature", {temperature});
   file.section("stochastic").count("terms", std::ssize(terms));
 }
 
@@ -130,6 +136,8 @@ std::string StochasticPart::trouble(const Model& model) const {
   const Index outputs = model.coefficients.cols();
   std::string found = models::terms_trouble(terms, model);
   if (!found.empty()) return found;
+  if (!(temperature >= 0.0 && std::isfinite(temperature)))
+    return "the temperature of the probabilities is no number >= 0";
   const Index classes = outputs == 1 ? 2 : outputs;
   if (!penalties.empty() && !is_shape(penalties, std::ssize(terms) * classes, kernels))
     return "the penalties have the wrong shape";
@@ -185,6 +193,7 @@ void load_stochastic_part(PartReader& file, StochasticPart& part) {
   part.alpha = values[1];
   part.norm = values[2];
   if (file.has("stochastic.penalties")) part.penalties = file.matrix("stochastic.penalties");
+  if (file.has("stochastic.temperature")) part.temperature = load_temperature(file, "stochastic.temperature");
   const Index terms = file.section("stochastic").count("terms");
   for (Index i = 0; i < terms; ++i) {
     part.terms.push_back({file.matrix(fmt::format("stochastic.weights.{}", i)),

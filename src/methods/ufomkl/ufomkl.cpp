@@ -13,6 +13,7 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "methods/seam/calibration.h"
 #include "methods/stochastic/class_problem.h"
 #include "methods/stochastic/part.h"
 #include "solvers/draws.h"
@@ -164,6 +165,7 @@ class Fitter {
       : bank_(bank),
         options_(options),
         context_(context),
+        targets_(targets),
         labels_(labels_of(targets)),
         meter_(context, "ufo-mkl") {}
 
@@ -172,10 +174,12 @@ class Fitter {
  private:
   void choose(Report& report);
   [[nodiscard]] double held_out_error(const UfoMirror& mirror) const;
+  [[nodiscard]] double temperature(const UfoMirror& mirror);
   void fill(Model& model, const Descent& descent, const UfoMirror& mirror) const;
   const KernelBank& bank_;
   UfoOptions options_;  // with what was chosen
   const Context& context_;
+  const Targets& targets_;
   ClassLabels labels_;
   ProgressMeter meter_;
 };
@@ -249,6 +253,19 @@ void Fitter::choose(Report& report) {
   report.seconds.emplace_back("cross-validation", meter_.seconds());
 }
 
+// The same strengths on fewer samples.
+double Fitter::temperature(const UfoMirror& mirror) {
+  const auto epochs = static_cast<Index>(std::ceil(options_.epochs));
+  const auto scores = [&](const std::vector<Index>& train, const std::vector<Index>& held_out) {
+    ProgressMeter meter(context_, "ufo-mkl");
+    Descent descent(bank_, labels_, mirror);
+    descend(descent, train, options_.epochs, context_.seed,
+            [&](Index epoch) { return meter.step(epoch, epochs, std::nan("")); });
+    return descent.scores(held_out);
+  };
+  return held_out_temperature(targets_, scores, context_);
+}
+
 void Fitter::fill(Model& model, const Descent& descent, const UfoMirror& mirror) const {
   const UfoState& state = descent.state();
   shape_outputs(model, bank_, labels_.outputs());
@@ -292,6 +309,11 @@ FitResult Fitter::fit() {
   report.message = fmt::format("{} passes, {} support vectors, lambda {}, alpha {}", report.iterations,
                                state.support.size(), options_.lambda, options_.alpha);
   report.seconds.emplace_back("training", meter_.seconds());
+  if (options_.probability && !stopped) {
+    const double trained = meter_.seconds();
+    edit_part<StochasticPart>(result.model).temperature = temperature(mirror);
+    report.seconds.emplace_back("probabilities", meter_.seconds() - trained);
+  }
   report.options = option_texts(ufo_option_table(), options_);
   return result;
 }
@@ -337,6 +359,12 @@ const OptionTable<UfoOptions>& ufo_option_table() {
       {"lambda_grid", &O::lambda_grid, {}, {}, "choose lambda by cross-validation from these values"},
       {"alpha_grid", &O::alpha_grid, {}, {}, "choose alpha by cross-validation from these values"},
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the cross-validation"},
+      {"probability",
+       &O::probability,
+       {},
+       {},
+       "fit class probabilities on held-out samples (a temperature)",
+       OptionInfo::Suits::classes},
   };
   return table;
 }

@@ -30,6 +30,7 @@ struct UfoOptions {
   std::string lambda_grid;  // values to choose λ and α from by cross-validation; empty: take the values above
   std::string alpha_grid;
   Index folds = 5;
+  bool probability = true;  // fit a temperature on held-out samples
 };
 
 [[nodiscard]] const OptionTable<UfoOptions>& ufo_option_table();

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/folds.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "support/problems.h"
@@ -147,6 +148,7 @@ TEST(Margin, RefereeAgreesForEveryMethodAndTask) {
       for (const char* multiclass : {"one-versus-rest", "one-versus-one"}) {
         if (targets != &three && multiclass[11] == 'o') continue;
         MarginOptions options;
+        options.C = 1.0;
         options.tolerance = 1e-6;
         options.multiclass = multiclass;
         const FitResult fit = methods::fit_margin(method, *bank, *targets, options, {});
@@ -167,7 +169,7 @@ TEST(Margin, RefereeAgreesForEveryMethodAndTask) {
 TEST(Margin, RefereeNoticesAnAlteredModel) {
   const BinaryProblem problem = test::binary_problem(40, 2, {1.0}, 8);
   const auto bank = bank_of(problem);
-  FitResult fit = methods::fit_margin(MarginMethod::simplemkl, *bank, problem.targets, {}, {});
+  FitResult fit = methods::fit_margin(MarginMethod::simplemkl, *bank, problem.targets, {.C = 1.0}, {});
   fit.model.coefficients(3, 0) += 0.3;
   const Certificate certificate = certify(*bank, problem.targets, fit.model, {});
   EXPECT_FALSE(certificate.proof);
@@ -213,6 +215,7 @@ TEST(Margin, SampleWeightsCountSamples) {
   const BinaryProblem problem = test::binary_problem(40, 2, {0.7, 2.0}, 10);
   const auto bank = bank_of(problem);
   MarginOptions options;
+  options.C = 1.0;
   options.tolerance = 1e-8;
   options.probability = false;
   Targets weighted = problem.targets;
@@ -288,6 +291,101 @@ TEST(Margin, PathReachesWhatAFitFromScratchReaches) {
       EXPECT_NEAR(path.report.objective, scratch.report.objective, 2e-6 * scratch.report.objective);
     }
   }
+}
+
+// Held-out error of every price by fits from scratch, with the folds that the method takes.
+double naive_error(const KernelBank& bank, const BinaryProblem& problem, const MarginOptions& options,
+                   double price) {
+  const std::vector<Index> folds = data::stratified_folds(problem.targets.codes, options.folds, Context{}.seed);
+  const Vector signs = problem.targets.signs();
+  double wrong = 0.0;
+  for (Index fold = 0; fold < options.folds; ++fold) {
+    MarginTask task = task_of(problem, price);
+    for (std::size_t i = 0; i < folds.size(); ++i) task.box[i] = folds[i] == fold ? 0.0 : price;
+    MarginSettings settings;
+    settings.tolerance = options.tolerance;
+    const MarginSolution s =
+        solve_margin_mkl(bank, task, settings, methods::uniform_weights(bank.kernels(), 1.0), {});
+    const Matrix combined = bank.combine(s.theta);
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+      if (folds[i] != fold) continue;
+      double score = s.bias;
+      for (std::size_t j = 0; j < folds.size(); ++j)
+        score += combined(static_cast<Index>(i), static_cast<Index>(j)) * s.coefficients[j];
+      wrong += signs[i] * score > 0.0 ? 0.0 : 1.0;
+    }
+  }
+  return wrong / static_cast<double>(folds.size());
+}
+
+TEST(Margin, WithoutAPriceTheOneOfLeastHeldOutErrorIsTaken) {
+  const BinaryProblem problem = test::binary_problem(90, 2, {0.3, 0.7, 2.0}, 13);
+  const auto bank = bank_of(problem);
+  MarginOptions options;
+  options.tolerance = 1e-8;  // scores within √(2·1e-8): no sample lies so near to the border
+  const FitResult fit = methods::fit_margin(MarginMethod::simplemkl, *bank, problem.targets, options, {});
+  const auto& rows = fit.report.tables.at(0).rows;
+  ASSERT_EQ(rows.size(), 6U);
+  double best = 0.0;
+  double lowest = 2.0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double price = std::pow(10.0, static_cast<double>(k) - 2.0);
+    const double error = naive_error(*bank, problem, options, price);
+    EXPECT_NEAR(rows[k][0], price, 1e-12 * price);
+    EXPECT_NEAR(rows[k][1], error, 90.0 * 2.3e-16) << price;
+    if (error < lowest - 1e-9) {
+      lowest = error;
+      best = price;
+    }
+  }
+  EXPECT_NEAR(std::stod(fit.report.options.at("C")), best, 1e-12 * best);
+  EXPECT_EQ(predict(fit.model, *bank, {}, {}).probabilities.rows(), 90);
+  // A price that is named is taken as it is.
+  options.C = 0.37;
+  const FitResult named = methods::fit_margin(MarginMethod::simplemkl, *bank, problem.targets, options, {});
+  EXPECT_TRUE(named.report.tables.empty());
+  EXPECT_EQ(named.report.options.at("C"), "0.37");
+}
+
+// With one output for every class an error is a wrong class, not a wrong sign: at low prices every sign may be "rest".
+TEST(Margin, ErrorsOfSeveralClassesAreWrongClasses) {
+  const BinaryProblem problem = test::binary_problem(90, 2, {0.7, 2.0}, 14);
+  Targets three;
+  three.task = Task::multiclass;
+  three.classes = {"low", "middle", "high"};
+  for (Index i = 0; i < 90; ++i) three.codes.push_back(static_cast<int>(i % 3));
+  std::vector<Matrix> kernels(1, Matrix(90, 90));
+  for (Index i = 0; i < 90; ++i) {
+    for (Index j = 0; j < 90; ++j) kernels[0](i, j) = i % 3 == j % 3 ? 1.0 : 0.0;
+  }
+  const auto bank = make_dense_bank(kernels, {"same class"}, true);
+  const FitResult fit = methods::fit_margin(MarginMethod::uniform, *bank, three, {}, {});
+  for (const Vector& row : fit.report.tables.at(0).rows) EXPECT_EQ(row[1], 0.0) << row[0];
+  EXPECT_EQ(fit.report.options.at("C"), "0.01");
+}
+
+// Twenty kernels of which one tells the classes: few of them are cross-validated, and that one is found.
+TEST(Margin, SingleCrossValidatesOnlyPromisingKernels) {
+  BinaryProblem problem = test::binary_problem(80, 2, {1.0}, 15);
+  std::vector<Matrix> kernels;
+  std::vector<std::string> names;
+  for (unsigned k = 0; k < 20; ++k) {
+    const Matrix noise = test::normal_matrix(80, 2, 100 + k);
+    kernels.push_back(test::rbf_kernel(k == 13 ? problem.x : noise, k == 13 ? problem.x : noise, 1.0));
+    names.push_back("k" + std::to_string(k));
+  }
+  problem.kernels = kernels;
+  problem.names = names;
+  const auto bank = bank_of(problem);
+  Index most = 0;
+  Context context;
+  context.progress = [&](const Progress& progress) {
+    if (progress.stage == "choice of the kernel") most = std::max<Index>(most, progress.steps);
+    return Signal::go_on;
+  };
+  const FitResult fit = methods::fit_margin(MarginMethod::single, *bank, problem.targets, {.C = 1.0}, context);
+  EXPECT_EQ(most, 5);
+  EXPECT_EQ(fit.model.weights.values(0, 13), 1.0);
 }
 
 TEST(Margin, RowsComputedWithinAMemoryBudgetGiveTheSameAnswer) {

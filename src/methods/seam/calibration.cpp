@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/seam/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "algebra/blas.h"
+#include "base/progress.h"
+#include "data/folds.h"
+#include "solvers/multinomial_logistic.h"
+#include "solvers/temperature.h"
+
+namespace kloom::methods {
+namespace {
+
+constexpr Index kManySamples = 5000;
+
+double weight_of(const Targets& targets, Index i) {
+  return targets.weights.empty() ? 1.0 : targets.weights[at(i)];
+}
+
+// Something is learned only where two classes are left.
+bool has_two_classes(const Targets& targets, const std::vector<Index>& samples) {
+  std::set<int> seen;
+  for (const Index i : samples) {
+    if (weight_of(targets, i) > 0.0) seen.insert(targets.codes[at(i)]);
+  }
+  return seen.size() > 1;
+}
+
+// The scores of one sample as logarithms of what is proportional to its probabilities. One score is that of class 1
+// against 0.
+solvers::HeldOutSample foretold(const Matrix& scores, Index row, int code, double weight) {
+  solvers::HeldOutSample one;
+  if (scores.cols() == 1) one.log_chance.push_back(0.0);
+  for (Index c = 0; c < scores.cols(); ++c) one.log_chance.push_back(scores(row, c));
+  one.truth = static_cast<std::size_t>(code);
+  one.weight = weight;
+  return one;
+}
+
+// Root mean square distance of the scores of a sample from their mean: temperatures are looked for around it, because
+// scores of different methods and prices differ by powers of ten.
+double typical_size(const std::vector<solvers::HeldOutSample>& samples) {
+  double square = 0.0;
+  double count = 0.0;
+  for (const solvers::HeldOutSample& sample : samples) {
+    const auto classes = static_cast<double>(sample.log_chance.size());
+    double mean = 0.0;
+    for (const double score : sample.log_chance) mean += score / classes;
+    for (const double score : sample.log_chance) square += (score - mean) * (score - mean);
+    count += classes;
+  }
+  return std::sqrt(square / std::max(count, 1.0));
+}
+
+}  // namespace
+
+double held_out_temperature(const Targets& targets, const HeldOutScores& scores, const Context& context) {
+  const Index n = targets.samples();
+  const Index folds = n > kManySamples ? 5 : std::min<Index>(3, n);
+  const Index used = n > kManySamples ? 1 : folds;
+  // Another seed than the choice of a price has, which must not be told twice how good its folds were.
+  const std::vector<Index> fold_of = data::stratified_folds(targets.codes, folds, context.seed + 1);
+  ProgressMeter meter(context, "probabilities");
+  std::vector<solvers::HeldOutSample> samples;
+  for (Index fold = 0; fold < used; ++fold) {
+    std::vector<Index> train;
+    std::vector<Index> held_out;
+    for (Index i = 0; i < n; ++i) (fold_of[at(i)] == fold ? held_out : train).push_back(i);
+    if (held_out.empty() || !has_two_classes(targets, train)) continue;
+    const Matrix found = scores(train, held_out);
+    for (Index row = 0; row < found.rows(); ++row) {
+      const Index i = held_out[at(row)];
+      if (weight_of(targets, i) > 0.0)
+        samples.push_back(foretold(found, row, targets.codes[at(i)], weight_of(targets, i)));
+    }
+    if (meter.step(fold + 1, used, std::numeric_limits<double>::quiet_NaN())) break;
+  }
+  if (samples.empty()) return 0.0;
+  const double size = typical_size(samples);
+  // Scores that are all alike promise nothing at any temperature.
+  if (!(size > 0.0) || !std::isfinite(size)) return 1.0;
+  return solvers::fit_temperature(samples, {1e-3 * size, 1e3 * size});
+}
+
+double load_temperature(PartReader& file, const std::string& name) {
+  const Vector values = file.vector(name);
+  if (values.size() != 1 || !(values[0] > 0.0)) file.damaged("'" + name + "' is not one number above 0");
+  return values[0];
+}
+
+Matrix tempered_probabilities(const Matrix& scores, double temperature) {
+  Matrix scaled = scores;
+  algebra::scale(1.0 / temperature, scaled.values());
+  return solvers::softmax_probabilities(scaled);
+}
+
+}  // namespace kloom::methods
