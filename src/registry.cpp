@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/spelling.h"
 #include "certify/bemkl.h"
 #include "certify/blend.h"
 #include "certify/gated.h"
@@ -16,6 +15,7 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
+#include "kloom/words.h"
 #include "methods/auto/auto.h"
 #include "methods/bemkl/bemkl.h"
 #include "methods/lmkl/lmkl.h"
@@ -48,19 +48,20 @@ std::vector<Learner>& registry() {
   using methods::MarginMethod;
   // Entries are referred to for as long as the process lives, so the vector must never move them.
   constexpr std::size_t kMost = 256;
-  static std::vector<Learner> all = reserved(kMost, {
-      judged_by(methods::auto_learner(), certify_blend),
-      judged_by(methods::bemkl_learner(), certify_bemkl),
-      judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
-      judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
-      judged_by(methods::mcmkl_learner(), certify_mcmkl),
-      judged_by(methods::samkl_learner(), certify_gated),
-      judged_by(methods::lmkl_learner(), certify_gated),
-      judged_by(margin_learner(MarginMethod::uniform), certify_margin),
-      judged_by(margin_learner(MarginMethod::single), certify_margin),
-      judged_by(methods::mklda_learner(), certify_stochastic),
-      judged_by(methods::ufo_learner(), certify_stochastic),
-  });
+  static std::vector<Learner> all =
+      reserved(kMost, {
+                          judged_by(methods::auto_learner(), certify_blend),
+                          judged_by(methods::bemkl_learner(), certify_bemkl),
+                          judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
+                          judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
+                          judged_by(methods::mcmkl_learner(), certify_mcmkl),
+                          judged_by(methods::samkl_learner(), certify_gated),
+                          judged_by(methods::lmkl_learner(), certify_gated),
+                          judged_by(margin_learner(MarginMethod::uniform), certify_margin),
+                          judged_by(margin_learner(MarginMethod::single), certify_margin),
+                          judged_by(methods::mklda_learner(), certify_stochastic),
+                          judged_by(methods::ufo_learner(), certify_stochastic),
+                      });
   return all;
 }
 
@@ -115,7 +116,8 @@ const Learner& find_learner(std::string_view name) {
 
 const Learner* learner_of_model(std::string_view method) {
   for (const Learner& learner : all_learners()) {
-    if (learner.name == method || std::ranges::find(learner.also, method) != learner.also.end()) return &learner;
+    if (learner.name == method || std::ranges::find(learner.also, method) != learner.also.end())
+      return &learner;
   }
   return nullptr;
 }

@@ -29,7 +29,7 @@ namespace kloom {
 struct OptionInfo {
   enum class Kind { real, integer, flag, choice, text };
   enum class Suits { all, classes, numbers };  // tasks in which it means something
-  std::string name;  // as in the options struct; the command line writes '-' for '_'
+  std::string name;                            // as in the options struct; the command line writes '-' for '_'
   Kind kind = Kind::real;
   std::string default_value;
   std::string rule;  // "> 0", "in [0, 1]", "one of: a, b"

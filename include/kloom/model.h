@@ -65,7 +65,8 @@ class ModelPart {
   // Models that look at raw samples themselves, without a bank, override both.
   [[nodiscard]] virtual bool reads_samples() const { return false; }
   [[nodiscard]] virtual Predictions predict_samples(const Model& model, const Dataset& samples,
-                                                    const PredictOptions& options, const Context& context) const;
+                                                    const PredictOptions& options,
+                                                    const Context& context) const;
   // Writes all that `Learner::load` reads back.
   virtual void save(PartWriter& file) const = 0;
   // The first rule that this part breaks beside the rest of the model, as the end of a sentence; empty: none.
@@ -85,10 +86,10 @@ struct Model {
   std::string report_json;   // the training report
   std::vector<std::string> kernel_names;
   KernelWeights weights;
-  Matrix coefficients;  // N × M
-  Vector bias;          // M
+  Matrix coefficients;                    // N × M
+  Vector bias;                            // M
   std::shared_ptr<const ModelPart> part;  // of the method; copies of a model share it
-  std::optional<Recipe> recipe;  // absent: the caller supplies banks
+  std::optional<Recipe> recipe;           // absent: the caller supplies banks
 };
 
 // The part as the type that the caller knows it to be; null if it is another one.

@@ -131,7 +131,7 @@ struct StochasticPart : ModelPart {
   Matrix penalties;     // MKL-DA: γ_mf of each term, stacked: (terms·classes) × P
   double lambda = 0.0;  // UFO-MKL
   double alpha = 0.0;
-  double norm = 0.0;  // its p
+  double norm = 0.0;         // its p
   double temperature = 0.0;  // T of the probabilities softmax(score/T); 0: none
 
   [[nodiscard]] bool has_probabilities() const override { return temperature > 0.0; }
@@ -150,21 +150,22 @@ struct FeatureScores {
 
 // A model learned from a stream, and what the learner needs to go on (stream.h).
 struct StreamPart : StochasticPart {
-  Vector numbers;         // options, counters, strengths and the state of the random draws
-  Matrix counts;          // support vectors × classes
-  Matrix births;          // support vectors × 1: samples learned when each came
-  Matrix squares;         // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
-  Matrix inverse_lambda;  // M × P
-  Matrix segments;        // first support vector and number of classes of each segment
+  Vector numbers;          // options, counters, strengths and the state of the random draws
+  Matrix counts;           // support vectors × classes
+  Matrix births;           // support vectors × 1: samples learned when each came
+  Matrix squares;          // squared norms that are kept up to date: MKL-DAO literal M × P, UFO-MKL 1 × P
+  Matrix inverse_lambda;   // M × P
+  Matrix segments;         // first support vector and number of classes of each segment
   Matrix segment_weights;  // of each segment and class, stacked: P kernel weights and their scale
-  Matrix theta;           // with finite features: sums of the features of violating samples, (P·R) × classes
+  Matrix theta;            // with finite features: sums of the features of violating samples, (P·R) × classes
   std::optional<FeatureScores> features;  // the scores come from these
 
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
   [[nodiscard]] bool reads_samples() const override { return features.has_value(); }
-  [[nodiscard]] Predictions predict_samples(const Model& model, const Dataset& samples, const PredictOptions& options,
+  [[nodiscard]] Predictions predict_samples(const Model& model, const Dataset& samples,
+                                            const PredictOptions& options,
                                             const Context& context) const override;
   void save(PartWriter& file) const override;
   [[nodiscard]] std::string trouble(const Model& model) const override;
@@ -179,7 +180,7 @@ struct BlendPart : ModelPart {
     double ridge = 0.0;     // λ, for kernels divided by their mean diagonal
     double factor = 1.0;
     double share = 1.0;
-    Vector bias;            // of every output, before factor and share
+    Vector bias;  // of every output, before factor and share
   };
   std::vector<WeightedTerm> terms;  // factors and shares included; the model's bias is the sum of all biases
   std::vector<Solution> solutions;  // one per term

@@ -148,7 +148,8 @@ Model read_model(const data::Container& container) {
   model.bias = tensors.vector("bias");
   const Learner* learner = learner_of_model(model.method);
   if (learner == nullptr)
-    container.damaged(fmt::format("it is a model of '{}', a method that this kloom does not know", model.method));
+    container.damaged(
+        fmt::format("it is a model of '{}', a method that this kloom does not know", model.method));
   model.part = learner->load(reader, model);
   if (const json* recipe = fields.find("recipe")) model.recipe = kernels::load_recipe(*recipe, tensors);
   reader.finish();

@@ -19,7 +19,8 @@ namespace kloom::models {
 class SectionWriter : public PartWriter {
  public:
   // `document` and `sections` must outlive the writer and everything that it hands out.
-  SectionWriter(nlohmann::json& document, data::SectionList& sections) : document_(document), sections_(sections) {}
+  SectionWriter(nlohmann::json& document, data::SectionList& sections)
+      : document_(document), sections_(sections) {}
 
   void flag(std::string_view key, bool value) override;
   void count(std::string_view key, Index value) override;

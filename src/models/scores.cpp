@@ -61,9 +61,8 @@ Matrix weights_by_kernel(const Matrix& weights, Index outputs) {
 // What each kernel adds, and scores that are the sums of what is shown, to the last digit.
 void add_shown(const Matrix& applied, const Matrix& weights, Predictions& result) {
   for (Index k = 0; k < weights.cols(); ++k) {
-    const Matrix part =
-        contributions_of(outputs_of(applied, k, result.scores.rows(), weights.rows()),
-                                 {weights.column(k).begin(), weights.column(k).end()});
+    const Matrix part = contributions_of(outputs_of(applied, k, result.scores.rows(), weights.rows()),
+                                         {weights.column(k).begin(), weights.column(k).end()});
     algebra::axpy(1.0, part.values(), result.contributions[at(k)].values());
     for (Index p = 0; p < part.cols(); ++p) algebra::axpy(1.0, part.column(p), result.scores.column(k));
   }

@@ -25,14 +25,16 @@ void add_output(const Model& model, const Matrix& outputs, Index c, const Predic
                 Predictions& result);
 
 // All outputs as Σ_p w_cp Σ_n A_nc k_p(x, x_n) + b_c.
-[[nodiscard]] Predictions weighted_sums(const Model& model, const KernelBank& bank, const PredictOptions& options);
+[[nodiscard]] Predictions weighted_sums(const Model& model, const KernelBank& bank,
+                                        const PredictOptions& options);
 
 // A sum of several solutions, each a combination of kernels of its own, plus bias: read by combination, so that the
 // number of kernels costs nothing where the bank knows how.
-[[nodiscard]] Predictions sum_of_terms(const Model& model, const KernelBank& bank, std::span<const WeightedTerm> terms,
-                                       const PredictOptions& options);
+[[nodiscard]] Predictions sum_of_terms(const Model& model, const KernelBank& bank,
+                                       std::span<const WeightedTerm> terms, const PredictOptions& options);
 // The terms from fewer kernels and samples.
-[[nodiscard]] std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms, const Needs& needs);
+[[nodiscard]] std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms,
+                                                         const Needs& needs);
 [[nodiscard]] std::string terms_trouble(const std::vector<WeightedTerm>& terms, const Model& model);
 
 // The sign of the one score, or the largest of several.
@@ -42,7 +44,8 @@ void add_output(const Model& model, const Matrix& outputs, Index c, const Predic
 [[nodiscard]] std::vector<Index> all_of(Index n);
 // Rows that are not all 0.
 [[nodiscard]] std::vector<Index> used_rows(const Matrix& coefficients);
-[[nodiscard]] Matrix selected(const Matrix& from, const std::vector<Index>& rows, const std::vector<Index>& cols);
+[[nodiscard]] Matrix selected(const Matrix& from, const std::vector<Index>& rows,
+                              const std::vector<Index>& cols);
 [[nodiscard]] Vector selected(const Vector& from, const std::vector<Index>& chosen);
 
 // Predictions of some rows into their place among all.

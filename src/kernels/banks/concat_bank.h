@@ -52,7 +52,7 @@ class ConcatBank final : public KernelBank {
 
   std::vector<BankPart> parts_;
   std::vector<Place> places_;
-  std::string kind_;           // "low-rank + dense"
+  std::string kind_;  // "low-rank + dense"
 };
 
 }  // namespace kloom::kernels

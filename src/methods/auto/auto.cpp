@@ -15,8 +15,8 @@
 #include "kloom/parts.h"
 #include "methods/auto/blend.h"
 #include "methods/auto/candidates.h"
-#include "methods/kernel_machine/machine.h"
 #include "methods/kernel_machine/evidence.h"
+#include "methods/kernel_machine/machine.h"
 #include "methods/kernel_machine/part.h"
 
 namespace kloom::methods {
@@ -252,12 +252,14 @@ void Fitter::tell(Report& report) const {
   }
   const auto in_blend = std::ranges::count_if(blend_.shares, [](double s) { return s > 0.0; });
   report.message = fmt::format(
-      "{} of {} machines blended: {} {:.4g} held out, the best alone ({}, {}) {:.4g}{}", in_blend, entries_.size(),
-      report.objective_name, blend_.loss, candidates_[entries_[best].candidate].name,
+      "{} of {} machines blended: {} {:.4g} held out, the best alone ({}, {}) {:.4g}{}", in_blend,
+      entries_.size(), report.objective_name, blend_.loss, candidates_[entries_[best].candidate].name,
       entries_[best].machine.logistic ? "logistic" : "ridge", entries_[best].machine.loss,
       hurried_ ? "; time was short, so not everything was tried (--time)" : "");
-  Report::Table table{"machines tried (held-out loss, ridge, logistic, share of the blend); names in this order: ",
-                      {"candidate", "loss", "ridge", "logistic", "share"}, {}};
+  Report::Table table{
+      "machines tried (held-out loss, ridge, logistic, share of the blend); names in this order: ",
+      {"candidate", "loss", "ridge", "logistic", "share"},
+      {}};
   for (std::size_t k = 0; k < candidates_.size(); ++k)
     table.title += fmt::format("{}{} {}", k > 0 ? ", " : "", k + 1, candidates_[k].name);
   for (std::size_t k = 0; k < entries_.size(); ++k) {
@@ -297,10 +299,13 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 const OptionTable<AutoOptions>& auto_option_table() {
   using O = AutoOptions;
   static const OptionTable<O> table = {
-      {"time", &O::time, kPositive, {}, "seconds that choosing may take, about; with less, fewer candidates are tried"},
+      {"time",
+       &O::time,
+       kPositive,
+       {},
+       "seconds that choosing may take, about; with less, fewer candidates are tried"},
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the held-out losses"},
-      {"landmarks", &O::landmarks, kNonNegative, {},
-       "samples that carry a coefficient, at most; 0: 1,500"},
+      {"landmarks", &O::landmarks, kNonNegative, {}, "samples that carry a coefficient, at most; 0: 1,500"},
       {"screen_on", &O::screen_on, NumberRule{20.0}, {}, "samples on which single kernels are compared"},
   };
   return table;

@@ -18,7 +18,8 @@ struct Value {
 
 class BlendProblem {
  public:
-  BlendProblem(const std::vector<const Machine*>& machines, const MachineTask& task, const std::vector<bool>& in_play)
+  BlendProblem(const std::vector<const Machine*>& machines, const MachineTask& task,
+               const std::vector<bool>& in_play)
       : machines_(machines), task_(task), in_play_(in_play) {
     double count = 0.0;
     for (const bool in : in_play_) count += in ? 1.0 : 0.0;
@@ -118,8 +119,9 @@ Vector solve(const BlendProblem& problem) {
 
 double ninety_percent(Vector errors) {
   if (errors.empty()) return 0.0;
-  const auto place = std::min(errors.size() - 1,
-                              static_cast<std::size_t>(std::ceil(0.9 * (static_cast<double>(errors.size()) + 1.0))) - 1);
+  const auto place =
+      std::min(errors.size() - 1,
+               static_cast<std::size_t>(std::ceil(0.9 * (static_cast<double>(errors.size()) + 1.0))) - 1);
   std::ranges::nth_element(errors, errors.begin() + static_cast<std::ptrdiff_t>(place));
   return errors[place];
 }

@@ -22,7 +22,8 @@ namespace {
 
 class Proposals {
  public:
-  Proposals(const std::vector<std::string>& names, std::span<const double> losses, std::span<const double> diagonals)
+  Proposals(const std::vector<std::string>& names, std::span<const double> losses,
+            std::span<const double> diagonals)
       : losses_(losses), diagonals_(diagonals) {
     for (Index p = 0; p < std::ssize(names); ++p) {
       if (std::isfinite(losses[at(p)])) order_.push_back(p);
@@ -40,7 +41,8 @@ class Proposals {
     if (kernels.empty()) return;
     Candidate candidate{name, Vector(losses_.size())};
     const auto count = static_cast<double>(kernels.size());
-    for (const Index p : kernels) candidate.weights[at(p)] = 1.0 / (count * std::max(diagonals_[at(p)], 1e-300));
+    for (const Index p : kernels)
+      candidate.weights[at(p)] = 1.0 / (count * std::max(diagonals_[at(p)], 1e-300));
     const auto same = [&](const Candidate& other) { return other.weights == candidate.weights; };
     if (std::ranges::none_of(found_, same)) found_.push_back(std::move(candidate));
   }
@@ -73,7 +75,8 @@ class Proposals {
       std::map<std::string, bool> seen;
       std::vector<Index> kernels;
       for (const Index p : order_) {
-        if (labels_[at(p)].kind == kind && !std::exchange(seen[labels_[at(p)].group], true)) kernels.push_back(p);
+        if (labels_[at(p)].kind == kind && !std::exchange(seen[labels_[at(p)].group], true))
+          kernels.push_back(p);
       }
       if (kernels.size() > 2) add("sum of " + kind + " over groups", kernels);
     }

@@ -13,8 +13,8 @@
 #include "base/progress.h"
 #include "kernels/banks/rounded_bank.h"
 #include "kloom/error.h"
-#include "kloom/parts.h"
 #include "kloom/machine.h"
+#include "kloom/parts.h"
 #include "methods/bemkl/calibration.h"
 #include "methods/bemkl/factors.h"
 #include "methods/bemkl/run.h"
@@ -426,8 +426,8 @@ void learn(const KernelBank& bank, const Targets& targets, const BemklOptions& o
 
 FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                     const Context& context) {
-  return complete_fit(find_learner("bemkl"), bank, targets, option_texts(bemkl_option_table(), options), context,
-                      [&](FitResult& result) { learn(bank, targets, options, context, result); });
+  return complete_fit(find_learner("bemkl"), bank, targets, option_texts(bemkl_option_table(), options),
+                      context, [&](FitResult& result) { learn(bank, targets, options, context, result); });
 }
 
 Learner bemkl_learner() {

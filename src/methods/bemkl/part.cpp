@@ -168,7 +168,8 @@ std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model
   posterior->likelihood = known->first;
   const Vector values = file.vector("bemkl");
   const auto targets = scalars(*posterior);
-  if (values.size() != targets.size()) file.damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
+  if (values.size() != targets.size())
+    file.damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
   for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
   if (file.has("bemkl.sample_weights")) posterior->sample_weights = file.vector("bemkl.sample_weights");
   if (file.has("bemkl.temperature")) {

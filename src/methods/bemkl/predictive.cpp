@@ -21,7 +21,8 @@ struct Place {
 };
 
 Place place_of(const Model& model, Index output) {
-  if (model.weights.shape != KernelWeights::Shape::per_class) return {part_of<BemklPosterior>(model).groups.front(), output, 0};
+  if (model.weights.shape != KernelWeights::Shape::per_class)
+    return {part_of<BemklPosterior>(model).groups.front(), output, 0};
   return {part_of<BemklPosterior>(model).groups[static_cast<std::size_t>(output)], 0, output};
 }
 

@@ -116,7 +116,8 @@ class Ascent {
 
 }  // namespace
 
-EvidenceSolution maximise_evidence(const KernelBank& bank, const Matrix& targets, const EvidenceRequest& request) {
+EvidenceSolution maximise_evidence(const KernelBank& bank, const Matrix& targets,
+                                   const EvidenceRequest& request) {
   Ascent ascent(bank, targets, request);
   std::vector<double> trace;
   bool sound = true;

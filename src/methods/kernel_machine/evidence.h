@@ -24,7 +24,7 @@ struct EvidenceRequest {
   std::vector<Index> samples;  // on which the evidence is computed
   std::vector<Index> kernels;  // that may have a weight
   Index iterations = 60;
-  double tolerance = 1e-5;     // stop when the evidence per sample rises by less
+  double tolerance = 1e-5;  // stop when the evidence per sample rises by less
 };
 
 struct EvidenceSolution {
@@ -33,7 +33,7 @@ struct EvidenceSolution {
   double constant = 0.0;
   double evidence = 0.0;  // log evidence of the chosen samples
   Index iterations = 0;
-  bool sound = false;     // false: C was not positive definite; there are no weights
+  bool sound = false;  // false: C was not positive definite; there are no weights
   std::vector<double> trace;
 };
 

@@ -60,7 +60,8 @@ KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> w
   features.back = Matrix(m, r);
   for (Index k = 0; k < r; ++k) {
     const double value = std::max(eigen.values[at(m - 1 - k)], least);
-    algebra::axpy(1.0 / std::sqrt(value * features.scale), eigen.vectors.column(m - 1 - k), features.back.column(k));
+    algebra::axpy(1.0 / std::sqrt(value * features.scale), eigen.vectors.column(m - 1 - k),
+                  features.back.column(k));
   }
   features.phi = Matrix(n, r);
   algebra::gemm(Op::none, Op::none, 1.0, cross.view(), features.back.view(), 0.0, features.phi.view());
@@ -128,13 +129,13 @@ class RidgePath {
   // The constant has a size at which the ridge hardly touches it.
   static constexpr double kConstant = 30.0;
 
-  RidgePath(const Matrix& phi, const Matrix& targets, const Vector& weights) : targets_(targets), weights_(weights) {
+  RidgePath(const Matrix& phi, const Matrix& targets, const Vector& weights)
+      : targets_(targets), weights_(weights) {
     const Index n = phi.rows();
     const Index r = phi.cols() + 1;
     Matrix z(n, r);
     for (Index k = 0; k < r; ++k) {
-      for (Index i = 0; i < n; ++i)
-        z(i, k) = std::sqrt(weights[at(i)]) * (k == 0 ? kConstant : phi(i, k - 1));
+      for (Index i = 0; i < n; ++i) z(i, k) = std::sqrt(weights[at(i)]) * (k == 0 ? kConstant : phi(i, k - 1));
     }
     Matrix gram(r, r);
     algebra::syrk(Op::transpose, 1.0, z.view(), 0.0, gram.view());
@@ -176,8 +177,7 @@ class RidgePath {
   [[nodiscard]] Matrix solve(double ridge) const {
     Matrix solution = products_;
     for (Index k = 0; k < solution.rows(); ++k) {
-      for (Index c = 0; c < solution.cols(); ++c)
-        solution(k, c) /= std::max(0.0, eigen_.values[at(k)]) + ridge;
+      for (Index c = 0; c < solution.cols(); ++c) solution(k, c) /= std::max(0.0, eigen_.values[at(k)]) + ridge;
     }
     Matrix w(solution.rows(), solution.cols());
     algebra::gemm(Op::none, Op::none, 1.0, eigen_.vectors.view(), solution.view(), 0.0, w.view());
@@ -276,7 +276,8 @@ double screening_loss(const Matrix& kernel, const MachineTask& task) {
     for (Index k = 0; k < n; ++k) {
       const double inverse = 1.0 / (std::max(0.0, eigen.values[at(k)]) + ridge_at(step));
       for (Index c = 0; c < solution.cols(); ++c) solution(k, c) *= inverse;
-      for (Index i = 0; i < n; ++i) inverse_diagonal[at(i)] += inverse * eigen.vectors(i, k) * eigen.vectors(i, k);
+      for (Index i = 0; i < n; ++i)
+        inverse_diagonal[at(i)] += inverse * eigen.vectors(i, k) * eigen.vectors(i, k);
     }
     Matrix scores(n, codes.cols());
     algebra::gemm(Op::none, Op::none, 1.0, eigen.vectors.view(), solution.view(), 0.0, scores.view());

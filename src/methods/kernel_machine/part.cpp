@@ -9,7 +9,8 @@
 
 namespace kloom {
 
-Predictions BlendPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
+Predictions BlendPart::predict(const Model& model, const KernelBank& bank,
+                               const PredictOptions& options) const {
   Predictions result = models::sum_of_terms(model, bank, terms, options);
   if (!models::has_codes(model.task)) {
     if (options.probabilities) result.deviation = Matrix(bank.rows(), 1, deviation);
@@ -32,7 +33,8 @@ void BlendPart::save(PartWriter& file) const {
     file.matrix(fmt::format("blend.weights.{}", i), terms[i].weights);
     file.matrix(fmt::format("blend.coefficients.{}", i), terms[i].coefficients);
     const Solution& one = solutions[i];
-    file.vector(fmt::format("blend.solution.{}", i), {one.logistic ? 1.0 : 0.0, one.ridge, one.factor, one.share});
+    file.vector(fmt::format("blend.solution.{}", i),
+                {one.logistic ? 1.0 : 0.0, one.ridge, one.factor, one.share});
     file.vector(fmt::format("blend.bias.{}", i), one.bias);
   }
   PartWriter& section = file.section("blend");
@@ -45,8 +47,10 @@ std::string BlendPart::trouble(const Model& model) const {
   if (classes != models::has_codes(model.task)) return "the blend is for another task";
   if (solutions.size() != terms.size()) return "the blend does not describe every solution";
   for (const Solution& one : solutions) {
-    if (std::ssize(one.bias) != model.coefficients.cols()) return "the biases of a solution have the wrong length";
-    if (!(one.ridge > 0.0) || !(one.share >= 0.0)) return "a solution of the blend has a strength or share below 0";
+    if (std::ssize(one.bias) != model.coefficients.cols())
+      return "the biases of a solution have the wrong length";
+    if (!(one.ridge > 0.0) || !(one.share >= 0.0))
+      return "a solution of the blend has a strength or share below 0";
   }
   if (!(scale > 0.0)) return "the scale of the target is not positive";
   if (!(deviation >= 0.0)) return "the deviation of the blend is negative";
@@ -70,7 +74,8 @@ std::shared_ptr<const ModelPart> load_blend(PartReader& file, const Model& /*mod
                            file.matrix(fmt::format("blend.coefficients.{}", i))});
     const Vector one = file.vector(fmt::format("blend.solution.{}", i));
     if (one.size() != 4) file.damaged("a solution of the blend does not have four numbers");
-    part->solutions.push_back({one[0] != 0.0, one[1], one[2], one[3], file.vector(fmt::format("blend.bias.{}", i))});
+    part->solutions.push_back(
+        {one[0] != 0.0, one[1], one[2], one[3], file.vector(fmt::format("blend.bias.{}", i))});
   }
   return part;
 }
