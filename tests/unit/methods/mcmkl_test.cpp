@@ -175,10 +175,10 @@ TEST(Mcmkl, RefereeConfirmsEveryVariant) {
                     1e-8 * result.report.objective);
         Model wrong = result.model;
         wrong.weights.values(0, 0) += 0.01;
-        if (!wrong.mcmkl->class_weights.empty()) wrong.mcmkl->class_weights(0, 0) += 0.01;
+        if (!part_of<McmklPart>(wrong).class_weights.empty()) edit_part<McmklPart>(wrong).class_weights(0, 0) += 0.01;
         EXPECT_FALSE(certify(*bank, problem.targets, wrong, {}).proof);
         wrong = result.model;
-        wrong.mcmkl->dual(0, 1) += 0.1;
+        edit_part<McmklPart>(wrong).dual(0, 1) += 0.1;
         EXPECT_FALSE(certify(*bank, problem.targets, wrong, {}).proof);
       }
     }
