@@ -53,7 +53,7 @@ Problem problem_of(const std::string& spec) {
 constexpr double kGap = 1e-8;
 bool is_convex(const Learner& learner) {
   return learner.name != "bemkl" && learner.name != "mkl-da" && learner.name != "ufo-mkl" &&
-         learner.name != "lmkl";
+         learner.name != "lmkl" && learner.name != "auto";
 }
 
 // They choose C by cross-validation where none is named.

@@ -16,10 +16,6 @@
 namespace kloom::methods {
 namespace {
 
-std::unique_ptr<KernelBank> bank_of(const test::BinaryProblem& problem) {
-  return make_dense_bank(problem.kernels, problem.names, true);
-}
-
 double accuracy(const Predictions& predictions, const std::vector<int>& codes) {
   double right = 0.0;
   for (std::size_t i = 0; i < codes.size(); ++i) right += predictions.codes[i] == codes[i] ? 1.0 : 0.0;
@@ -53,7 +49,7 @@ TEST(Candidates, AreSumsOfUsefulKernelsWithoutRepetition) {
 // The narrow kernel is nearly an identity and separates everything; it must not be what is chosen.
 TEST(Auto, DoesNotFallForNarrowKernels) {
   const auto problem = test::binary_problem(150, 2, {0.005, 1.0}, 11);
-  const auto bank = bank_of(problem);
+  const auto bank = test::bank_of(problem);
   const FitResult fit = fit_auto(*bank, problem.targets, {}, {});
   const Matrix& weights = fit.model.weights.values;
   EXPECT_LT(weights(0, 0), 0.3 * (weights(0, 1) + weights(0, 2)));
@@ -63,7 +59,7 @@ TEST(Auto, ShuffledLabelsGiveChance) {
   auto problem = test::binary_problem(200, 3, {0.5, 1.0, 2.0}, 12);
   std::mt19937 engine(1);
   std::shuffle(problem.targets.codes.begin(), problem.targets.codes.end(), engine);
-  const FitResult fit = fit_auto(*bank_of(problem), problem.targets, {}, {});
+  const FitResult fit = fit_auto(*test::bank_of(problem), problem.targets, {}, {});
   // The loss on held-out samples is that of the class frequencies, to three standard errors: the deviation of
   // one sample's log loss is at most about 1 for such probabilities.
   double share = 0.0;
@@ -75,7 +71,7 @@ TEST(Auto, ShuffledLabelsGiveChance) {
 
 TEST(Auto, SameDataAndSeedGiveTheSameModel) {
   const auto problem = test::binary_problem(90, 3, {0.5, 2.0}, 13);
-  const auto bank = bank_of(problem);
+  const auto bank = test::bank_of(problem);
   const FitResult one = fit_auto(*bank, problem.targets, {}, {});
   const FitResult two = fit_auto(*bank, problem.targets, {}, {});
   EXPECT_EQ(one.model.coefficients, two.model.coefficients);
@@ -84,7 +80,7 @@ TEST(Auto, SameDataAndSeedGiveTheSameModel) {
 
 TEST(Auto, TheRefereeAgrees) {
   auto problem = test::binary_problem(100, 3, {0.5, 1.0, 2.0}, 14);
-  const auto bank = bank_of(problem);
+  const auto bank = test::bank_of(problem);
   for (const bool numbers : {false, true}) {
     Targets targets = problem.targets;
     if (numbers) {
@@ -109,14 +105,14 @@ TEST(Auto, LandmarksAloneCarryCoefficients) {
   const auto problem = test::binary_problem(120, 3, {1.0, 2.0}, 15);
   AutoOptions options;
   options.landmarks = 30;
-  const FitResult fit = fit_auto(*bank_of(problem), problem.targets, options, {});
+  const FitResult fit = fit_auto(*test::bank_of(problem), problem.targets, options, {});
   EXPECT_LE(needs(fit.model).samples.size(), 30U);
-  EXPECT_GT(accuracy(predict(fit.model, *bank_of(problem), {}, {}), problem.targets.codes), 0.7);
+  EXPECT_GT(accuracy(predict(fit.model, *test::bank_of(problem), {}, {}), problem.targets.codes), 0.7);
 }
 
 TEST(Auto, ModelsComeBackToTheBit) {
   const auto problem = test::binary_problem(50, 3, {1.0, 2.0}, 16);
-  const auto bank = bank_of(problem);
+  const auto bank = test::bank_of(problem);
   const FitResult fit = fit_auto(*bank, problem.targets, {}, {});
   const Model loaded = model_from_bytes(model_bytes(fit.model));
   EXPECT_EQ(predict(fit.model, *bank, {}, {}).probabilities, predict(loaded, *bank, {}, {}).probabilities);
