@@ -180,7 +180,8 @@ TEST(Mcmkl, RefereeConfirmsEveryVariant) {
         auto& part = edit_part<McmklPart>(wrong);
         if (!part.class_weights.empty()) part.class_weights(0, 0) += 0.01;
 =======
-        if (!part_of<McmklPart>(wrong).class_weights.empty()) edit_part<McmklPart>(wrong).class_weights(0, 0) += 0.01;
+        if (!part_of<McmklPart>(wrong).class_weights.empty())
+          edit_part<McmklPart>(wrong).class_weights(0, 0) += 0.01;
 >>>>>>> defaults:tests/unit/methods/mcmkl_test.cpp
         EXPECT_FALSE(certify(*bank, problem.targets, wrong, {}).proof);
         wrong = result.model;
