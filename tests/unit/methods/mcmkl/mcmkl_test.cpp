@@ -176,13 +176,8 @@ TEST(Mcmkl, RefereeConfirmsEveryVariant) {
                     1e-8 * result.report.objective);
         Model wrong = result.model;
         wrong.weights.values(0, 0) += 0.01;
-<<<<<<< HEAD:tests/unit/methods/mcmkl/mcmkl_test.cpp
         auto& part = edit_part<McmklPart>(wrong);
         if (!part.class_weights.empty()) part.class_weights(0, 0) += 0.01;
-=======
-        if (!part_of<McmklPart>(wrong).class_weights.empty())
-          edit_part<McmklPart>(wrong).class_weights(0, 0) += 0.01;
->>>>>>> defaults:tests/unit/methods/mcmkl_test.cpp
         EXPECT_FALSE(certify(*bank, problem.targets, wrong, {}).proof);
         wrong = result.model;
         edit_part<McmklPart>(wrong).dual(0, 1) += 0.1;
