@@ -15,6 +15,76 @@ _Values = Union[str, float, Sequence[float], None]
 
 __version__: str
 
+class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        time: float = 60.0,
+        folds: int = 5,
+        landmarks: int = 0,
+        screen_on: int = 350,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AutoMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "AutoMKLClassifier": ...
+
+class AutoMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        time: float = 60.0,
+        folds: int = 5,
+        landmarks: int = 0,
+        screen_on: int = 350,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AutoMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "AutoMKLRegressor": ...
+
 class BEMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
@@ -778,4 +848,4 @@ def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = No
 
 def view(name: Any) -> str: ...
 
-__all__ = ["BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
+__all__ = ["AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
