@@ -81,5 +81,5 @@ KERNELS = "rbf(width=2^-1..2^2) on all; linear on each"
 @pytest.fixture
 def model(kloom, table):
     """A model trained on `table`."""
-    kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 30, "-o", "model.kloom", "--quiet")
+    kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 30, "-o", "model.kloom", "--quiet")
     return table.parent / "model.kloom"

@@ -50,7 +50,7 @@ def test_binary_noise_as_a_table(kloom, tmp_path):
 
 def test_latin1_names_in_json(kloom, tmp_path):
     (tmp_path / "data.csv").write_bytes(GOOD.replace(",a", ",\xe4rgerlich").encode("latin-1"))
-    result = kloom("train", "data.csv", "--kernels", "linear", "--iterations", 3, "-o", "m.kloom", "--json")
+    result = kloom("train", "--method", "bemkl", "data.csv", "--kernels", "linear", "--iterations", 3, "-o", "m.kloom", "--json")
     assert len(result.json()["classes"]) == 2
 
 

@@ -49,9 +49,9 @@ def test_misspelt_command(kloom, typed, meant):
 
 
 @pytest.mark.parametrize("arguments, meant", [
-    (["train", "data.csv", "--kernls", "linear"], "--kernels"),
-    (["train", "--kernls", "linear", "data.csv"], "--kernels"),
-    (["train", "data.csv", "--sigma_g", "1"], "--sigma-g"),
+    (["train", "--method", "bemkl", "data.csv", "--kernls", "linear"], "--kernels"),
+    (["train", "--method", "bemkl", "--kernls", "linear", "data.csv"], "--kernels"),
+    (["train", "--method", "bemkl", "data.csv", "--sigma_g", "1"], "--sigma-g"),
     (["train", "data.csv", "--ouput=m.kloom"], "--output"),
     (["predict", "--contribution", "m.kloom", "data.csv"], "--contributions"),
     (["info", "--machin"], "--machine"),
@@ -77,11 +77,11 @@ def test_misspelt_method(kloom, table):
     ["train", "data.csv", "--seed", "-3"],
     ["train", "data.csv", "--impute", "zero"],
     ["train", "data.csv", "--task", "clustering"],
-    ["train", "data.csv", "--bank", "big"],
-    ["train", "data.csv", "--normalise", "twice"],
-    ["train", "data.csv", "--iterations", "0"],
-    ["train", "data.csv", "--sigma-g", "-1"],
-    ["train", "data.csv", "--sigma-g", "1,5"],
+    ["train", "--method", "bemkl", "data.csv", "--bank", "big"],
+    ["train", "--method", "bemkl", "data.csv", "--normalise", "twice"],
+    ["train", "--method", "bemkl", "data.csv", "--iterations", "0"],
+    ["train", "--method", "bemkl", "data.csv", "--sigma-g", "-1"],
+    ["train", "--method", "bemkl", "data.csv", "--sigma-g", "1,5"],
     ["train", "data.csv", "--kernels", "rbf(width=)"],
     ["train", "data.csv", "--kernels", "rbff(width=1)"],
     ["train", "data.csv", "--kernels", "linear on nowhere"],
@@ -97,7 +97,7 @@ def test_wrong_arguments_are_the_users_mistake(kloom, table, arguments):
     ["predict", "model.kloom", "data.csv"], ["predict", "model.kloom", "data.csv", "-o", "p.csv"],
     ["check", "model.kloom", "data.csv"],
     ["kernels", "build", "data.csv", "--kernels", "linear", "-o", "b.kloom"],
-    ["train", "data.csv", "--kernels", KERNELS, "--iterations", "5", "-o", "m2.kloom"],
+    ["train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", "5", "-o", "m2.kloom"],
 ], ids=" ".join)
 def test_json_is_all_that_stands_on_standard_output(kloom, model, arguments):
     parsed = kloom(*arguments, "--json").json()
@@ -113,7 +113,7 @@ def test_json_errors(kloom):
 
 
 def test_quiet_says_nothing(kloom, table):
-    result = kloom("train", "data.csv", "--kernels", "linear", "--iterations", 3, "--quiet")
+    result = kloom("train", "--method", "bemkl", "data.csv", "--kernels", "linear", "--iterations", 3, "--quiet")
     assert result.out == "" and result.err == ""
 
 

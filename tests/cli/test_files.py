@@ -56,7 +56,7 @@ def test_unwritable_folder(kloom, table, tmp_path):
         # Root may write anywhere, but not even root writes into /proc.
         if not os.path.exists("/proc/self"):
             pytest.skip("root may write anywhere, and this system has no /proc, where not even root may")
-        kloom("train", "data.csv", "-o", "/proc/m.kloom", "--kernels", "linear", "--iterations", 2, code=FAILED)
+        kloom("train", "--method", "bemkl", "data.csv", "-o", "/proc/m.kloom", "--kernels", "linear", "--iterations", 2, code=FAILED)
         return
     (tmp_path / "closed").mkdir(mode=0o500)
     kloom("train", "data.csv", "-o", "closed/m.kloom", code=FAILED)
@@ -69,7 +69,7 @@ def no_room():
 
 
 @pytest.mark.parametrize("arguments", [
-    ["train", "data.csv", "--kernels", KERNELS, "--iterations", "5", "-o", "old.kloom"],
+    ["train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", "5", "-o", "old.kloom"],
     ["predict", "model.kloom", "data.csv", "-o", "old.kloom"],
     ["kernels", "build", "data.csv", "--kernels", KERNELS, "-o", "old.kloom"],
 ], ids=lambda arguments: arguments[0])
@@ -87,6 +87,6 @@ def test_devices_are_written_not_replaced(kloom, model, tmp_path):
         assert kloom("predict", "model.kloom", "data.csv", "-o", "/dev/stdout", "-q").out.startswith("label,")
     kloom("predict", "model.kloom", "data.csv", "-o", "/dev/full", code=FAILED)
     kloom("predict", "model.kloom", "data.csv", "-o", "-")
-    result = run_program("train", "data.csv", "--kernels", "linear", "--iterations", 2, "-o", "/dev/null", cwd=tmp_path)
+    result = run_program("train", "--method", "bemkl", "data.csv", "--kernels", "linear", "--iterations", 2, "-o", "/dev/null", cwd=tmp_path)
     assert result.code == MISTAKE
     assert not os.path.isfile("/dev/null")

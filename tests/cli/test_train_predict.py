@@ -16,7 +16,7 @@ def rows_of(text):
 
 
 def test_train_says_what_it_does_and_what_came_out(kloom, table):
-    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 10)
+    result = kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 10)
     for words in ("40 samples, 3 features", "healthy 20, sick 20", "positive class 'sick'", "no --method given",
                   "7 kernels", "may be used", "bank:", "writing data.kloom"):
         assert words in result.err, words
@@ -27,12 +27,12 @@ def test_train_says_what_it_does_and_what_came_out(kloom, table):
 
 
 def test_defaults_are_named_with_a_reason(kloom, table):
-    result = kloom("train", "data.csv", "--iterations", 5)
+    result = kloom("train", "--method", "bemkl", "data.csv", "--iterations", 5)
     assert "no --kernels given" in result.err and "rbf(auto" in result.err
 
 
 def test_report_file_and_json_agree(kloom, table):
-    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 10, "--seed", 7, "--threads", 1, "--json",
+    result = kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 10, "--seed", 7, "--threads", 1, "--json",
                    "--report", "report.json")
     report = json.loads((table.parent / "report.json").read_text())
     printed = result.json()
@@ -86,7 +86,7 @@ def test_contributions_sum_to_the_score_up_to_the_bias(kloom, model):
 
 def test_the_same_bits_in_a_new_process(kloom, table, tmp_path):
     for name in ("one", "two"):
-        kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 15, "-o", f"{name}.kloom", "--threads", 1)
+        kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 15, "-o", f"{name}.kloom", "--threads", 1)
         kloom("predict", f"{name}.kloom", "data.csv", "-o", f"{name}.csv")
         kloom("predict", f"{name}.kloom", "data.csv", "-o", f"{name}-again.csv")
     first = (tmp_path / "one.csv").read_bytes()
@@ -135,7 +135,7 @@ def test_evaluation_where_labels_are_known(kloom, model, tmp_path):
 
 def test_test_file(kloom, table, tmp_path):
     write_table(tmp_path / "test.csv", two_clouds(samples=20, seed=5))
-    result = kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 20, "--test", "test.csv", "--json")
+    result = kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 20, "--test", "test.csv", "--json")
     evaluations = {e["name"]: e for e in result.json()["report"]["evaluations"]}
     assert evaluations["test.csv"]["samples"] == 20
     separate = kloom("predict", "data.kloom", "test.csv", "--json").json()["evaluation"]
@@ -144,15 +144,15 @@ def test_test_file(kloom, table, tmp_path):
 
 def test_ids_come_back(kloom, tmp_path):
     write_table(tmp_path / "data.csv", two_clouds(), ids=True)
-    kloom("train", "data.csv", "--id", "id", "--kernels", "linear", "--iterations", 5, "-o", "m.kloom")
+    kloom("train", "--method", "bemkl", "data.csv", "--id", "id", "--kernels", "linear", "--iterations", 5, "-o", "m.kloom")
     rows = rows_of(kloom("predict", "m.kloom", "data.csv", "--id", "id").out)
     assert [row["id"] for row in rows] == [f"s{i + 1}" for i in range(40)]
 
 
 def test_positive_class_can_be_chosen(kloom, table):
-    result = kloom("train", "data.csv", "--kernels", KERNELS, "--positive", "healthy", "--iterations", 20, "-o", "h.kloom")
+    result = kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--positive", "healthy", "--iterations", 20, "-o", "h.kloom")
     assert "positive class 'healthy'" in result.err
-    kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 20, "-o", "s.kloom")
+    kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 20, "-o", "s.kloom")
     healthy, sick = (rows_of(kloom("predict", name, "data.csv").out) for name in ("h.kloom", "s.kloom"))
     for a, b in zip(healthy, sick):
         assert float(a["score"]) == pytest.approx(-float(b["score"]), abs=1e-8)
@@ -160,7 +160,7 @@ def test_positive_class_can_be_chosen(kloom, table):
 
 
 def test_no_variance_makes_a_smaller_model(kloom, model, tmp_path):
-    kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 30, "--no-variance", "-o", "small.kloom")
+    kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 30, "--no-variance", "-o", "small.kloom")
     assert (tmp_path / "small.kloom").stat().st_size < model.stat().st_size
     full, small = (rows_of(kloom("predict", name, "data.csv").out) for name in ("model.kloom", "small.kloom"))
     assert [row["score"] for row in full] == [row["score"] for row in small]
@@ -169,7 +169,7 @@ def test_no_variance_makes_a_smaller_model(kloom, model, tmp_path):
 
 @pytest.mark.parametrize("bank", ["dense", "low-rank", "computed"])
 def test_banks_give_the_same_model(kloom, model, bank):
-    kloom("train", "data.csv", "--kernels", KERNELS, "--iterations", 30, "--bank", bank, "-o", "other.kloom")
+    kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 30, "--bank", bank, "-o", "other.kloom")
     first, other = (rows_of(kloom("predict", name, "data.csv").out) for name in ("model.kloom", "other.kloom"))
     for a, b in zip(first, other):
         assert float(a["score"]) == pytest.approx(float(b["score"]), abs=1e-7)
@@ -181,7 +181,7 @@ def test_categories_and_missing_values(kloom, tmp_path):
         cell = "" if i == 3 else repr(values[0])
         lines.append(f"{cell},{['red', 'green', '7'][i % 3]},{label}")
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
-    kloom("train", "data.csv", "--categorical", "onehot", "--impute", "mean", "--kernels", "linear", "--iterations", 5,
+    kloom("train", "--method", "bemkl", "data.csv", "--categorical", "onehot", "--impute", "mean", "--kernels", "linear", "--iterations", 5,
           "-o", "m.kloom")
     # New data whose categories all look like numbers.
     (tmp_path / "new.csv").write_text("x,colour\n0.5,7\n,7\n")
@@ -198,7 +198,7 @@ def test_views_in_several_files(kloom, tmp_path):
             lines.append(f"p{patient},{values[columns[0]]},{values[columns[1]]}" + (f",{label}" if name == "rna" else ""))
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     views = ["--view", "rna=rna.csv", "--view", "methylation=methylation.csv", "--id", "patient"]
-    result = kloom("train", *views, "--target", "outcome", "--kernels", "rbf(width=1..2)", "--iterations", 10, "-o",
+    result = kloom("train", "--method", "bemkl", *views, "--target", "outcome", "--kernels", "rbf(width=1..2)", "--iterations", 10, "-o",
                    "m.kloom", "--json")
     assert result.json()["report"]["kernels"] == 4
     predicted = rows_of(kloom("predict", "m.kloom", *views).out)
@@ -207,7 +207,7 @@ def test_views_in_several_files(kloom, tmp_path):
 
 
 def test_views_as_columns(kloom, table):
-    result = kloom("train", "data.csv", "--view", "first=x1", "--view", "rest=x2,x3", "--kernels", "linear on views",
+    result = kloom("train", "--method", "bemkl", "data.csv", "--view", "first=x1", "--view", "rest=x2,x3", "--kernels", "linear on views",
                    "--iterations", 5, "-o", "m.kloom", "--json")
     assert result.json()["report"]["kernels"] == 2
     kloom("predict", "m.kloom", "data.csv")
@@ -221,7 +221,7 @@ def test_precomputed_kernels(kloom, tmp_path):
         numpy.save(tmp_path / f"K{i}.npy", kernel)
         numpy.save(tmp_path / f"new{i}.npy", kernel[:7])
     (tmp_path / "labels.csv").write_text("label\n" + "\n".join(label for _, label in rows) + "\n")
-    result = kloom("train", "labels.csv", "--kernel-file", "K0.npy", "--kernel-file", "K1.npy", "--iterations", 20, "-o",
+    result = kloom("train", "--method", "bemkl", "labels.csv", "--kernel-file", "K0.npy", "--kernel-file", "K1.npy", "--iterations", 20, "-o",
                    "m.kloom", "--json")
     assert result.json()["report"]["kernels"] == 2
     whole = kloom("predict", "m.kloom", "--kernel-file", "K0.npy", "--kernel-file", "K1.npy").out.splitlines()
@@ -233,7 +233,7 @@ def test_precomputed_kernels(kloom, tmp_path):
 
 def test_compressed_tables(kloom, table, tmp_path):
     (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(table.read_bytes()))
-    kloom("train", "packed.csv.gz", "--kernels", "linear", "--iterations", 5)
+    kloom("train", "--method", "bemkl", "packed.csv.gz", "--kernels", "linear", "--iterations", 5)
     assert (tmp_path / "packed.kloom").exists()
 
 
@@ -288,7 +288,7 @@ def test_bundled_data(kloom, tmp_path):
     lines = (SOURCE / "examples" / "data" / "wdbc.csv").read_text().splitlines()
     (tmp_path / "train.csv").write_text("\n".join(lines[:1] + lines[1::2]) + "\n")
     (tmp_path / "test.csv").write_text("\n".join(lines[:1] + lines[2::2]) + "\n")
-    result = kloom("train", "train.csv", "--target", "diagnosis", "--kernels", "rbf(width=2^0..2^4) on all; poly(degree=1..2)",
+    result = kloom("train", "--method", "bemkl", "train.csv", "--target", "diagnosis", "--kernels", "rbf(width=2^0..2^4) on all; poly(degree=1..2)",
                    "--iterations", 60, "--test", "test.csv", "--json")
     evaluation = {e["name"]: e for e in result.json()["report"]["evaluations"]}["test.csv"]
     # Published accuracies on this data are 0.95 to 0.98; 284 test samples have a standard error of 0.01.

@@ -201,7 +201,7 @@ def test_similarity_of_classes(three_classes):
 
 
 @pytest.mark.parametrize("name, options, remedy", [
-    ("BEMKLClassifier", {"max_iter": 3}, "max_iter"), ("SimpleMKLClassifier", {"max_iter": 1}, "max_iter"),
+    ("BEMKLClassifier", {"max_iter": 3}, "max_iter"), ("SimpleMKLClassifier", {"max_iter": 1, "C": 1}, "max_iter"),
     ("MulticlassMKLClassifier", {"max_iter": 1}, "max_iter"), ("LMKLClassifier", {"steps": 2}, "steps")])
 def test_who_ends_early_says_so_and_what_would_help(name, options, remedy, two_classes):
     X, y = two_classes

@@ -38,17 +38,20 @@ MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chos
   return part;
 }
 
-// At most `most` samples, every class in its share: those of the first folds of a division into many.
-std::vector<Index> spread_samples(const std::vector<int>& codes, Index most, std::uint64_t seed) {
-  const auto n = std::ssize(codes);
+// At most `most` of the samples `among`, every class in its share: those of the first folds of a division into many.
+// `codes`: of these samples.
+std::vector<Index> spread_samples(const std::vector<Index>& among, const std::vector<int>& codes, Index most,
+                                  std::uint64_t seed) {
+  const auto n = std::ssize(among);
+  if (n <= most) return among;
   std::vector<Index> chosen(at(n));
   std::iota(chosen.begin(), chosen.end(), Index{0});
-  if (n <= most) return chosen;
   const Index folds = std::min<Index>(n, 1000);
   const std::vector<Index> fold = data::stratified_folds(codes, folds, seed);
   std::ranges::stable_sort(chosen, {}, [&](Index i) { return fold[at(i)]; });
   chosen.resize(at(most));
   std::ranges::sort(chosen);
+  for (Index& i : chosen) i = among[at(i)];
   return chosen;
 }
 
@@ -67,6 +70,7 @@ class Fitter {
 
  private:
   void set_task();
+  void set_numbers();
   void screen();
   void propose();
   void try_candidates();
@@ -88,7 +92,8 @@ class Fitter {
   MachineTask task_;
   double centre_ = 0.0;  // regression: the target was learned as (y − centre)/scale
   double scale_ = 1.0;
-  std::vector<int> strata_;
+  std::vector<Index> samples_;  // with a weight above 0: the others are as if absent
+  std::vector<int> strata_;     // of these samples
   std::vector<Index> landmarks_;
   Vector losses_;     // of every kernel alone
   Vector diagonals_;  // mean of each kernel
@@ -102,24 +107,35 @@ class Fitter {
 };
 
 void Fitter::set_task() {
-  const Index n = bank_.rows();
   task_.weights = targets_.weights;
+  for (Index i = 0; i < bank_.rows(); ++i) {
+    if (task_.weights.empty() || task_.weights[at(i)] > 0.0) samples_.push_back(i);
+  }
+  const auto n = std::ssize(samples_);
+  if (n < 2) throw InvalidArgument("auto needs two samples with a weight above 0");
   if (targets_.task == Task::regression) {
-    const auto values = targets_.values.column(0);
-    centre_ = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
-    double square = 0.0;
-    for (const double y : values) square += (y - centre_) * (y - centre_);
-    scale_ = square > 0.0 ? std::sqrt(square / static_cast<double>(n)) : 1.0;
-    for (const double y : values) task_.numbers.push_back((y - centre_) / scale_);
+    set_numbers();
     strata_.assign(at(n), 0);
   } else {
     task_.classes = std::ssize(targets_.classes);
     task_.labels = targets_.codes;
-    strata_ = targets_.codes;
+    for (const Index i : samples_) strata_.push_back(targets_.codes[at(i)]);
   }
-  task_.folds = data::stratified_folds(strata_, std::min(options_.folds, n), context_.seed);
+  const std::vector<Index> folds = data::stratified_folds(strata_, std::min(options_.folds, n), context_.seed);
+  task_.folds.assign(at(bank_.rows()), 0);
+  for (std::size_t k = 0; k < samples_.size(); ++k) task_.folds[at(samples_[k])] = folds[k];
   const Index most = options_.landmarks > 0 ? options_.landmarks : n <= kAllUpTo ? n : kSome;
-  landmarks_ = spread_samples(strata_, most, context_.seed + 1);
+  landmarks_ = spread_samples(samples_, strata_, most, context_.seed + 1);
+}
+
+void Fitter::set_numbers() {
+  const auto n = static_cast<double>(samples_.size());
+  const auto values = targets_.values.column(0);
+  for (const Index i : samples_) centre_ += values[at(i)] / n;
+  double square = 0.0;
+  for (const Index i : samples_) square += (values[at(i)] - centre_) * (values[at(i)] - centre_) / n;
+  scale_ = square > 0.0 ? std::sqrt(square) : 1.0;
+  for (const double y : values) task_.numbers.push_back((y - centre_) / scale_);
 }
 
 void Fitter::screen() {
@@ -127,8 +143,8 @@ void Fitter::screen() {
   constexpr double kEntries = 3e7;
   const Index p = bank_.kernels();
   const auto affordable = static_cast<Index>(std::sqrt(kEntries / static_cast<double>(p)));
-  const std::vector<Index> chosen =
-      spread_samples(strata_, std::min(options_.screen_on, std::max<Index>(affordable, 40)), context_.seed + 2);
+  const std::vector<Index> chosen = spread_samples(
+      samples_, strata_, std::min(options_.screen_on, std::max<Index>(affordable, 40)), context_.seed + 2);
   const auto n = std::ssize(chosen);
   const MachineTask part = part_of_task(task_, chosen);
   Vector values(at(p * n * n));
@@ -162,7 +178,7 @@ void Fitter::propose() {
   }
   if (bank_.kernels() < 2 || out_of_time(0.3)) return;
   EvidenceRequest request;
-  request.samples = spread_samples(strata_, options_.screen_on, context_.seed + 2);
+  request.samples = spread_samples(samples_, strata_, options_.screen_on, context_.seed + 2);
   request.kernels = best_kernels(losses_, 16);
   EvidenceSolution found = maximise_evidence(bank_, codes_of(task_), request);
   if (!found.sound) return;

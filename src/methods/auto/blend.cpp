@@ -147,7 +147,10 @@ Blend blend_machines(const std::vector<const Machine*>& machines, const MachineT
   blend.bias.assign(at(task.outputs()), 0.0);
   if (task.classes > 0) return blend;
   Vector errors;
-  for (Index i = 0; i < scores.rows(); ++i) errors.push_back(std::abs(scores(i, 0) - task.numbers[at(i)]));
+  for (Index i = 0; i < scores.rows(); ++i) {
+    if (task.weights.empty() || task.weights[at(i)] > 0.0)
+      errors.push_back(std::abs(scores(i, 0) - task.numbers[at(i)]));
+  }
   constexpr double kNormal = 1.6448536269514722;
   blend.deviation = ninety_percent(std::move(errors)) / kNormal;
   return blend;

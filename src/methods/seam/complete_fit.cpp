@@ -97,7 +97,8 @@ FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Tar
   model.task = targets.task;
   model.classes = targets.classes;
   model.kernel_names = bank.names();
-  model.options_json = nlohmann::json(report.options).dump();
+  // As they were asked for: a loaded estimator has the parameters that it was made with.
+  model.options_json = nlohmann::json(options).dump();
   return result;
 }
 

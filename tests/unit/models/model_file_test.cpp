@@ -438,7 +438,7 @@ TEST_F(EditedDocument, IsCheckedFieldByField) {
   EXPECT_THAT(refusal([](auto& d) { d["oracle"] = 1; }), HasSubstr("newer version"));
   EXPECT_THAT(refusal([](auto&) {}, true), HasSubstr("newer version"));
   EXPECT_THAT(refusal([](auto&) {}, false, "2"), HasSubstr("version"));
-  EXPECT_THAT(refusal([](auto& d) { d.erase("bemkl"); }), HasSubstr("newer version"));
+  EXPECT_THAT(refusal([](auto& d) { d.erase("bemkl"); }), HasSubstr("'bemkl' of the model is missing"));
   EXPECT_THAT(refusal([](auto& d) { d["classes"] = "a"; }), HasSubstr("list"));
   EXPECT_THAT(refusal([](auto& d) { d["recipe"]["spec"] = "rbf(("; }), HasSubstr("kernel spec"));
   EXPECT_THAT(refusal([](auto& d) { d["recipe"]["terms"][0]["function"] = "magic"; }), HasSubstr("'function'"));
