@@ -17,7 +17,9 @@ _ATTRIBUTES = """Attributes
     report_ : dict
         What happened: status, timings, options, and a table of the machines with their losses and shares."""
 
-_FOLDS = copies_differ("kernels and strengths are chosen by held-out samples, and copies fall into other folds than the sample")
+_WHY = ("kernels and strengths are chosen by held-out samples: copies fall into other folds than the sample, and other samples of "
+        "weight 0 between the rest shift the folds")
+_FOLDS = {**copies_differ(_WHY), "check_sample_weights_invariance": _WHY}
 
 
 @learns("auto", attributes=_ATTRIBUTES)

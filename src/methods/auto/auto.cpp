@@ -77,9 +77,9 @@ class Fitter {
   void fill(FitResult& result) const;
   void tell(Report& report) const;
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
-  // What is tried is decided by counted operations at the rate of a slow core, so that the same data and options give
+  // What is tried is decided by counted operations at the rate of one core, so that the same data and options give
   // the same model on every machine; the clock only ends what would run over.
-  void spend(double operations) { counted_ += operations / 4e9; }
+  void spend(double operations) { counted_ += operations / 1.2e10; }
   [[nodiscard]] bool out_of_time(double share) const {
     return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
   }
@@ -163,7 +163,7 @@ void Fitter::screen() {
     }
     if (p > 1) {
       losses_[at(k)] = screening_loss(kernel, part);
-      spend(10.0 * std::pow(static_cast<double>(n), 3));
+      spend(40.0 * std::pow(static_cast<double>(n), 3));
     }
     stopped_ = meter_.step(k + 1, p, losses_[at(k)]) || stopped_;
   }
@@ -203,7 +203,7 @@ void Fitter::try_candidates() {
     const auto n = static_cast<double>(bank_.rows());
     const auto m = static_cast<double>(landmarks_.size());
     const auto r = static_cast<double>(features.phi.cols());
-    spend(10.0 * m * m * m + 2.0 * n * m * r + 15.0 * n * r * r + 10.0 * r * r * r);
+    spend(10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r);
     // Some ten strengths, six fits, ten steps each.
     if (task_.classes > 0) spend(600.0 * 4.0 * n * r * static_cast<double>(task_.outputs()));
     if (task_.classes > 0 && !out_of_time(0.75)) entries_.push_back({at(c), logistic_machine(features, task_)});
