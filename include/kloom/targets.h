@@ -40,8 +40,7 @@ struct Targets {
 struct TargetsRequest {
   enum class Kind { automatic, classes, regression };
   // automatic: regression if every label is a number, there are more than two distinct ones, and they are not
-  // all integers, or there are more than max(20, labelled samples / 5) of them, or more than 12 of which the most
-  // frequent is at least five times as frequent as the rarest (grades, ages, counts); else classes.
+  // all integers or there are more than max(20, labelled samples / 5) of them; else classes.
   Kind kind = Kind::automatic;
   std::string positive;     // name of the positive class; empty: the last of two
   std::string target_name;  // several targets: their names, separated by commas

@@ -47,7 +47,6 @@ std::string place(const TargetsRequest& request, std::size_t i) {
 // What is known of the labels after one look at each.
 struct Census {
   std::map<ClassKey, std::string> classes;  // key -> as it was written first
-  std::map<ClassKey, std::size_t> counts;
   std::size_t labelled = 0;
   bool numbers = true;
   bool integers = true;
@@ -67,7 +66,6 @@ Census take_census(const std::vector<std::string>& labels, const TargetsRequest&
     census.numbers = census.numbers && !key.is_text;
     census.integers = census.integers && !key.is_text && key.value == std::floor(key.value);
     ++census.labelled;
-    ++census.counts[key];
     census.classes.emplace(std::move(key), labels[i]);
   }
   if (census.labelled == 0) {
@@ -83,18 +81,7 @@ bool looks_like_regression(const Census& census) {
   if (!census.numbers || distinct <= 2) {
     return false;
   }
-  if (!census.integers || distinct > std::max(always_classes, census.labelled / 5)) return true;
-  // Grades, ages and counts: many integers, some of them common and some rare. Classes that are written as so many
-  // numbers tend to be about equally frequent.
-  constexpr std::size_t few_values = 12;
-  constexpr std::size_t uneven = 5;
-  std::size_t rarest = census.labelled;
-  std::size_t most = 0;
-  for (const auto& [key, count] : census.counts) {
-    rarest = std::min(rarest, count);
-    most = std::max(most, count);
-  }
-  return distinct > few_values && most >= uneven * rarest;
+  return !census.integers || distinct > std::max(always_classes, census.labelled / 5);
 }
 
 Targets make_regression(const std::vector<std::string>& labels, const TargetsRequest& request) {
