@@ -129,12 +129,13 @@ const Learner& choose_learner(std::string_view method, const Targets& targets) {
   return best == able.end() ? *able.front() : **best;
 }
 
-TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context) {
+TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context,
+                                 const Targets* targets) {
   const Stopwatch watch;
   const Context strict = without_half_measures(context);
   // Without families the recipe chooses kernels that suit its training samples.
   recipe_ = std::make_shared<const Recipe>(
-      Recipe::fit(data, request.kernels.value_or(KernelSpec{}), request.recipe, strict));
+      Recipe::fit(data, request.kernels.value_or(KernelSpec{}), request.recipe, strict, targets));
   raw_bytes_ = sample_bytes(data);
   seconds_ += watch.seconds();
   for (const std::string& line : summarise(recipe_->decisions)) say(context, line);
@@ -199,7 +200,7 @@ FitResult train(const Dataset& data, const Targets& targets, const TrainRequest&
     say(context, fmt::format("method: {} (no --method given; the default for {} tasks): {}", learner.name,
                              to_string(targets.task), learner.summary));
   }
-  TrainingKernels kernels(data, request, context);
+  TrainingKernels kernels(data, request, context, &targets);
   FitResult fit = train(kernels, targets, request, context);
   fit.model.target_name = data.target_name;
   return fit;

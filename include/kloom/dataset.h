@@ -137,7 +137,8 @@ enum class Transform {
   raw,           // as in the file, missing values filled in
   ranks,         // normal scores of the ranks among the training values
   tfidf,         // raw times ln((1 + n)/(1 + samples in which it is not 0)) + 1
-  codes          // of a category: its number in training, 0 where missing, -1 where training never saw it
+  codes,         // of a category: its number in training, 0 where missing, -1 where training never saw it
+  relevance      // standardised, times how much the target depends on the column, which some samples taught
 };
 
 // How raw columns become the features that kernels see; fitted on training data, kept in the model.
@@ -197,6 +198,8 @@ class Preprocessing {
   // the place of each; a column that looks the same either way is not added again.
   std::vector<Index> add_transformed(const Dataset& train, Transform transform,
                                      const std::vector<Index>& chosen);
+  // Adds the columns `chosen` once more as Transform::relevance: standardised, times these factors.
+  std::vector<Index> add_scaled(const std::vector<Index>& chosen, const Vector& factors);
   // Drops all columns and text columns but these (ascending); views lose what is dropped.
   void keep(const std::vector<Index>& columns, const std::vector<Index>& texts);
 

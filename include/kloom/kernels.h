@@ -19,6 +19,7 @@
 #include "kloom/context.h"
 #include "kloom/dataset.h"
 #include "kloom/matrix.h"
+#include "kloom/targets.h"
 
 namespace kloom {
 
@@ -38,9 +39,11 @@ enum class KernelFunction {
 };
 
 // How a kernel is rescaled. All constants are fitted on the training kernel.
-//   unit_diagonal  k(x,z)/sqrt(k(x,x) k(z,z)); a zero vector has k(x,x) := 1, so its row is 0 and its diagonal
-//   1 unit_trace     divided by its training trace / 1, so that trace = 1 unit_variance  divided by (trace/N -
-//   mean of all entries) centre         centred in feature space by training means
+//
+//   unit_diagonal  k(x,z)/sqrt(k(x,x) k(z,z)); a zero vector has k(x,x) := 1, so its row is 0 and its diagonal 1
+//   unit_trace     divided by the trace of the training kernel, so that the trace is 1
+//   unit_variance  divided by trace/N - mean of all entries, the mean squared distance from the mean
+//   centre         centred in feature space by training means
 enum class Normalisation { none, unit_diagonal, unit_trace, unit_variance, centre };
 
 enum class ScopeKind { automatic, all, each, views, view, columns };
@@ -79,7 +82,7 @@ struct KernelSpec {
 [[nodiscard]] std::string_view to_string(KernelFunction function);
 [[nodiscard]] std::string_view to_string(Normalisation normalisation);
 [[nodiscard]] Normalisation parse_normalisation(std::string_view text);
-// "standardised", "raw", "ranks", "tfidf", "codes".
+// "standardised", "raw", "ranks", "tfidf", "codes", "relevance".
 [[nodiscard]] std::string_view to_string(Transform transform);
 
 // One concrete kernel with its fitted constants.
@@ -101,9 +104,9 @@ struct ResolveOptions {
   Normalisation normalisation = Normalisation::unit_diagonal;  // where a family says nothing
   bool clip_spectrum = false;  // make an indefinite precomputed kernel PSD by dropping its negative part
   std::vector<bool> constant;  // per feature: constant in training, so `each` skips it; may be empty
-  Index columns = -1;          // scopes mean the first so many features; -1: all of them. Those behind are
-  std::map<std::pair<Transform, Index>, Index>
-      transformed;  // features seen in another way: (how, which) to where
+  Index columns = -1;          // scopes mean the first so many features; -1: all of them
+  // The features behind those are the same ones seen in another way: (how, which) to where.
+  std::map<std::pair<Transform, Index>, Index> transformed;
 };
 
 // `train` is preprocessed training data. Throws InvalidArgument for unknown views or columns, negative
@@ -118,9 +121,10 @@ struct KernelAdvice {
   std::vector<std::string> reasons;
 };
 // `raw` is training data, `preprocessing` and `decisions` are fitted on it. Throws InvalidArgument where there
-// is nothing that varies.
+// is nothing that varies. Kernels that are learned from targets are advised only where these are given.
 [[nodiscard]] KernelAdvice advise_kernels(const Dataset& raw, const Preprocessing& preprocessing,
-                                          const std::vector<ColumnDecision>& decisions);
+                                          const std::vector<ColumnDecision>& decisions,
+                                          const Targets* targets = nullptr);
 // The same for raw data that no decision was made about yet.
 [[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train);
 

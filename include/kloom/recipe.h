@@ -29,9 +29,10 @@ struct Recipe {
   std::vector<std::string> advice;        // why these kernels, where no spec was given; not kept in files
 
   // Fits preprocessing and kernels on raw training data. A spec without families: kernels are chosen that suit
-  // these data (advise_kernels), so that a cross-validation chooses them from each training part.
+  // these data (advise_kernels), so that a cross-validation chooses them from each training part. `targets` of
+  // the same samples are what scale=relevance learns from; without them it is refused.
   static Recipe fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
-                    const Context& context);
+                    const Context& context, const Targets* targets = nullptr);
 
   // For kernels that are given as matrices: every new sample brings its row of each of them.
   static Recipe for_kernels(const std::vector<std::string>& names, Index samples);

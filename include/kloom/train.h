@@ -56,8 +56,10 @@ struct TrainRequest {
 // storing that a method asks for.
 class TrainingKernels {
  public:
-  // Fits preprocessing and kernels on `data`; says which kernels were chosen where the request names none.
-  TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context);
+  // Fits preprocessing and kernels on `data`; says which kernels were chosen where the request names none. `targets`:
+  // of these samples, for kernels that learn from them (scale=relevance).
+  TrainingKernels(const Dataset& data, const TrainRequest& request, const Context& context,
+                  const Targets* targets = nullptr);
   explicit TrainingKernels(Recipe recipe) : recipe_(std::make_shared<const Recipe>(std::move(recipe))) {}
 
   [[nodiscard]] const Recipe& recipe() const { return *recipe_; }

@@ -15,4 +15,7 @@ namespace kloom::data {
 [[nodiscard]] std::vector<Index> stratified_folds(const std::vector<int>& codes, Index folds,
                                                   std::uint64_t seed);
 
+// At most `most` samples (ascending), shuffled by the seed, every class in its share of all samples.
+[[nodiscard]] std::vector<Index> spread_samples(const std::vector<int>& codes, Index most, std::uint64_t seed);
+
 }  // namespace kloom::data

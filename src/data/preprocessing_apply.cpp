@@ -107,9 +107,11 @@ double seen(const Column& column, double value, bool standardise) {
     case Transform::tfidf:
       return value * column.centre;
     case Transform::standardised:
+      if (!standardise) return value;
+      break;
+    case Transform::relevance:
       break;
   }
-  if (!standardise) return value;
   return column.scale == 0.0 ? 0.0 : (value - column.centre) / column.scale;
 }
 

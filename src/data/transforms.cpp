@@ -93,6 +93,18 @@ std::vector<Index> Preprocessing::add_transformed(const Dataset& train, Transfor
   return places;
 }
 
+std::vector<Index> Preprocessing::add_scaled(const std::vector<Index>& chosen, const Vector& factors) {
+  std::vector<Index> places;
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    Column column = columns_[static_cast<std::size_t>(chosen[k])];
+    column.transform = Transform::relevance;
+    column.scale /= factors[k];
+    places.push_back(std::ssize(columns_));
+    columns_.push_back(std::move(column));
+  }
+  return places;
+}
+
 void Preprocessing::keep(const std::vector<Index>& columns, const std::vector<Index>& texts) {
   const std::vector<Index> column_places = places_after(columns_.size(), columns);
   const std::vector<Index> text_places = places_after(text_columns_.size(), texts);

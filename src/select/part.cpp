@@ -94,9 +94,14 @@ Part::Part(const Problem& problem, const std::vector<Index>& train, const std::v
       train_rows_(train),
       test_rows_(test),
       test_(select_part(problem.data, test, train)),
-      kernels_(select_part(problem.data, train, train), request_of(problem), quiet(context)) {
-  restrict_targets(train);
+      kernels_(training_kernels(context)) {
   test_targets_ = select_targets(problem.targets, test);
+}
+
+TrainingKernels Part::training_kernels(const Context& context) {
+  restrict_targets(train_rows_);
+  return {select_part(problem_.data, train_rows_, train_rows_), request_of(problem_), quiet(context),
+          &train_targets_};
 }
 
 // A rare class may be missing from the training part; methods then learn the classes that are there.

@@ -44,6 +44,7 @@ class Part {
   [[nodiscard]] const Recipe& recipe() const { return kernels_.recipe(); }
 
  private:
+  [[nodiscard]] TrainingKernels training_kernels(const Context& context);
   void restrict_targets(const std::vector<Index>& train);
   void restore_classes(Predictions& predictions) const;
 
@@ -51,10 +52,10 @@ class Part {
   std::vector<Index> train_rows_;
   std::vector<Index> test_rows_;
   Dataset test_;
-  TrainingKernels kernels_;
   Targets train_targets_;
-  Targets test_targets_;
   std::vector<int> classes_;  // class of the whole data behind each class of the training part
+  TrainingKernels kernels_;   // some learn from the targets
+  Targets test_targets_;
 };
 
 // Targets of some samples.

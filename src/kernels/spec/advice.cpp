@@ -11,6 +11,7 @@
 
 #include "data/column_finder.h"
 #include "data/column_fit.h"
+#include "kernels/spec/relevance.h"
 #include "kernels/spec/spec.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
@@ -55,8 +56,9 @@ struct BlockStatistics {
 
 class Adviser {
  public:
-  Adviser(const Dataset& raw, const Preprocessing& preprocessing, const std::vector<ColumnDecision>& decisions)
-      : raw_(raw), preprocessing_(preprocessing), decisions_(decisions), finder_(raw) {
+  Adviser(const Dataset& raw, const Preprocessing& preprocessing, const std::vector<ColumnDecision>& decisions,
+          const Targets* targets)
+      : raw_(raw), preprocessing_(preprocessing), decisions_(decisions), targets_(targets), finder_(raw) {
     budget_ = raw.samples > kManySamples ? kKernelsOfMany : kKernels;
   }
 
@@ -290,6 +292,7 @@ class Adviser {
   void table() {
     const Block block = measure("all", all_columns());
     if (block.numbers + block.marks == 0 || !varies()) return;
+    relevant();
     add_all(families_of(block, budget_), "all", 1);
     why(reason_of(block, "all columns"));
     if (block.numbers > kFewColumns || raw_.samples < kEnoughSamples || block.numbers < 2) {
@@ -312,6 +315,17 @@ class Adviser {
         block.marks > 0 ? fmt::format("{}", fmt::join(names, ", ")) : "each",
         std::min<Index>(2, each) * block.numbers);
     why("few columns: a kernel on each shows which of them matter");
+  }
+
+  // Kernels that weigh columns by what the target depends on, where there are samples enough to learn that.
+  void relevant() {
+    std::set<std::pair<std::string, std::string>> sources;
+    for (const auto& column : preprocessing_.columns())
+      if (column.scale != 0.0) sources.emplace(column.source().name, column.source().view);
+    if (targets_ == nullptr || !kernels::relevance_pays(*targets_, std::ssize(sources))) return;
+    add("rbf(width=0.6,1,1.7, scale=relevance)", "all", 3);
+    add("laplacian(auto=0.5,1, scale=relevance)", "all", 2);
+    why("many samples: kernels that weigh every column by how much the target depends on it");
   }
 
   [[nodiscard]] bool varies() const {
@@ -405,6 +419,7 @@ class Adviser {
   const Dataset& raw_;
   const Preprocessing& preprocessing_;
   const std::vector<ColumnDecision>& decisions_;
+  const Targets* targets_;
   data::ColumnFinder finder_;
   std::string text_;
   std::vector<std::string> reasons_;
@@ -414,8 +429,8 @@ class Adviser {
 }  // namespace
 
 KernelAdvice advise_kernels(const Dataset& raw, const Preprocessing& preprocessing,
-                            const std::vector<ColumnDecision>& decisions) {
-  return Adviser(raw, preprocessing, decisions).advise();
+                            const std::vector<ColumnDecision>& decisions, const Targets* targets) {
+  return Adviser(raw, preprocessing, decisions, targets).advise();
 }
 
 KernelSpec default_kernel_spec(const Dataset& train) {

@@ -21,12 +21,13 @@ using nlohmann::json;
 
 constexpr std::array<std::pair<Impute, std::string_view>, 3> all_imputes = {
     {{Impute::refuse, "refuse"}, {Impute::mean, "mean"}, {Impute::median, "median"}}};
-constexpr std::array<std::pair<Transform, std::string_view>, 5> all_transforms = {
+constexpr std::array<std::pair<Transform, std::string_view>, 6> all_transforms = {
     {{Transform::standardised, "standardised"},
      {Transform::raw, "raw"},
      {Transform::ranks, "ranks"},
      {Transform::tfidf, "tfidf"},
-     {Transform::codes, "codes"}}};
+     {Transform::codes, "codes"},
+     {Transform::relevance, "relevance"}}};
 constexpr std::array all_kinds = {ColumnKind::number,   ColumnKind::category, ColumnKind::sentences,
                                   ColumnKind::sequence, ColumnKind::date,     ColumnKind::identifier,
                                   ColumnKind::name,     ColumnKind::constant, ColumnKind::empty};

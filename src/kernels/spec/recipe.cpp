@@ -56,7 +56,7 @@ bool uses(const std::vector<KernelTerm>& terms, KernelFunction function) {
 }  // namespace
 
 Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
-                   const Context& context) {
+                   const Context& context, const Targets* targets) {
   Recipe recipe;
   PreprocessingOptions preprocessing = options.preprocessing;
   for (const std::string& name : texts_of(spec, train)) {
@@ -66,7 +66,7 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   recipe.preprocessing = Preprocessing::fit(train, preprocessing, &recipe.decisions);
   recipe.spec = spec;
   if (spec.families.empty()) {
-    KernelAdvice advice = advise_kernels(train, recipe.preprocessing, recipe.decisions);
+    KernelAdvice advice = advise_kernels(train, recipe.preprocessing, recipe.decisions, targets);
     recipe.spec = std::move(advice.spec);
     recipe.advice = std::move(advice.reasons);
   }
@@ -79,7 +79,7 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   resolve.clip_spectrum = options.clip_spectrum;
   for (Index f = 0; f < recipe.basis.features.cols(); ++f)
     resolve.constant.push_back(recipe.preprocessing.constant(f));
-  kernels::add_transformed_columns(recipe, train, resolve);
+  kernels::add_transformed_columns(recipe, train, targets, resolve);
   recipe.terms = resolve_kernels(recipe.spec, recipe.basis, resolve, context);
   kernels::drop_unused_inputs(recipe, preprocessing.keep_text, !resolve.transformed.empty());
   return recipe;

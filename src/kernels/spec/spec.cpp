@@ -183,6 +183,8 @@ std::string_view to_string(Transform transform) {
       return "tfidf";
     case Transform::codes:
       return "codes";
+    case Transform::relevance:
+      return "relevance";
   }
   throw InternalError("transform without a name");
 }

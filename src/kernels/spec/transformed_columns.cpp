@@ -6,7 +6,9 @@
 #include <set>
 
 #include "kernels/functions/functions.h"
+#include "kernels/spec/relevance.h"
 #include "kernels/spec/scopes.h"
+#include "kloom/error.h"
 
 namespace kloom::kernels {
 namespace {
@@ -35,6 +37,14 @@ void add_wanted(Wanted& wanted, const KernelFamily& family, const Recipe& recipe
   }
 }
 
+const Targets& needed(const Targets* targets) {
+  if (targets == nullptr)
+    throw InvalidArgument(
+        "scale=relevance is learned from the targets, which are not known here; use scale=standardised or "
+        "scale=ranks");
+  return *targets;
+}
+
 std::vector<Index> places_of(const std::vector<Index>& kept, std::size_t count) {
   std::vector<Index> places(count, -1);
   for (std::size_t k = 0; k < kept.size(); ++k)
@@ -61,14 +71,18 @@ void keep_features(Dataset& basis, const std::vector<Index>& kept) {
 
 }  // namespace
 
-void add_transformed_columns(Recipe& recipe, const Dataset& raw, ResolveOptions& options) {
+void add_transformed_columns(Recipe& recipe, const Dataset& raw, const Targets* targets,
+                             ResolveOptions& options) {
   Wanted wanted;
   for (const KernelFamily& family : recipe.spec.families) add_wanted(wanted, family, recipe, options);
   options.columns = static_cast<Index>(recipe.preprocessing.columns().size());
   if (wanted.empty()) return;
   for (const auto& [transform, features] : wanted) {
     const std::vector<Index> chosen(features.begin(), features.end());
-    const std::vector<Index> places = recipe.preprocessing.add_transformed(raw, transform, chosen);
+    const std::vector<Index> places =
+        transform == Transform::relevance
+            ? add_relevant_columns(recipe.preprocessing, recipe.basis, needed(targets), chosen)
+            : recipe.preprocessing.add_transformed(raw, transform, chosen);
     for (std::size_t k = 0; k < chosen.size(); ++k) options.transformed[{transform, chosen[k]}] = places[k];
   }
   Dataset whole = recipe.preprocessing.apply(raw);

@@ -62,7 +62,7 @@ class BlendProblem {
       Matrix p = solvers::softmax_probabilities(scores);
       const bool two = scores.cols() == 1;
       for (Index i = 0; i < scores.rows(); ++i) {
-        const double u = task_.weights.empty() ? 1.0 : task_.weights[at(i)];
+        const double u = task_.judging().empty() ? 1.0 : task_.judging()[at(i)];
         const int y = task_.labels[at(i)];
         loss -= u * std::log(std::max(p(i, y), 1e-15));
         for (Index c = 0; c < scores.cols(); ++c)
@@ -71,7 +71,7 @@ class BlendProblem {
       return loss;
     }
     for (Index i = 0; i < scores.rows(); ++i) {
-      const double u = task_.weights.empty() ? 1.0 : task_.weights[at(i)];
+      const double u = task_.judging().empty() ? 1.0 : task_.judging()[at(i)];
       const double error = scores(i, 0) - task_.numbers[at(i)];
       loss += u * error * error;
       scores(i, 0) = 2.0 * u * error;
@@ -148,7 +148,7 @@ Blend blend_machines(const std::vector<const Machine*>& machines, const MachineT
   if (task.classes > 0) return blend;
   Vector errors;
   for (Index i = 0; i < scores.rows(); ++i) {
-    if (task.weights.empty() || task.weights[at(i)] > 0.0)
+    if (task.judging().empty() || task.judging()[at(i)] > 0.0)
       errors.push_back(std::abs(scores(i, 0) - task.numbers[at(i)]));
   }
   constexpr double kNormal = 1.6448536269514722;

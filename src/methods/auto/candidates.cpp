@@ -8,12 +8,18 @@
 #include <utility>
 
 namespace kloom::methods {
+namespace {
+
+constexpr std::string_view kByRelevance = " by relevance";
+
+}  // namespace
 
 KernelLabel label_of(const std::string& kernel_name) {
   const std::size_t on = kernel_name.find(" on ");
   const std::string function = kernel_name.substr(0, on);
   KernelLabel label;
   label.kind = function.substr(0, function.find('('));
+  if (function.find("scale=relevance") != std::string::npos) label.kind += kByRelevance;
   label.group = on == std::string::npos ? kernel_name : kernel_name.substr(on + 4);
   return label;
 }
@@ -61,13 +67,16 @@ class Proposals {
     return kernels;
   }
 
-  // The best kernel of every kind, best kind first.
-  void add_kinds() {
+  // The best kernel of every kind that `wanted` names, best kind first.
+  template <typename Wanted>
+  void add_kinds(Wanted&& wanted) {
     std::map<std::string, bool> seen;
     for (const Index p : order_) {
-      if (!std::exchange(seen[labels_[at(p)].kind], true)) add("best " + labels_[at(p)].kind, {p});
+      const std::string& kind = labels_[at(p)].kind;
+      if (!std::exchange(seen[kind], true) && wanted(kind, losses_[at(p)])) add("best " + kind, {p});
     }
   }
+  [[nodiscard]] double least_loss() const { return order_.empty() ? 0.0 : losses_[at(order_.front())]; }
 
   // For every kind the sum over the groups that have it, each with the best parameter for it: an additive model.
   void add_sums_over_groups() {
@@ -106,14 +115,19 @@ std::vector<Candidate> propose_candidates(const std::vector<std::string>& kernel
                                           Index most) {
   Proposals proposals(kernel_names, losses, diagonals);
   proposals.add("sum of the best 5", proposals.best(5));
+  // Kernels that learned which columns matter are worth a try whatever the few samples of the screening say.
+  proposals.add_kinds([](const std::string& kind, double) { return kind.ends_with(kByRelevance); });
   proposals.add("best kernel", proposals.best(1));
   if (proposals.several_groups()) {
     proposals.add("best of every group", proposals.best_of_groups(1));
     proposals.add("best 3 of every group", proposals.best_of_groups(3));
   }
-  proposals.add_kinds();
+  // Kinds that are far behind alone come last: there may be no time for them.
+  const double near = 1.3 * proposals.least_loss();
+  proposals.add_kinds([&](const std::string&, double loss) { return loss <= near; });
   proposals.add("mean of all", proposals.all());
   proposals.add_sums_over_groups();
+  proposals.add_kinds([](const std::string&, double) { return true; });
   return std::move(proposals).take(most);
 }
 

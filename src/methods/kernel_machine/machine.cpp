@@ -70,11 +70,11 @@ KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> w
 
 double held_out_loss(const Matrix& scores, const MachineTask& task) {
   if (task.classes > 0)
-    return solvers::mean_log_loss(solvers::softmax_probabilities(scores), task.labels, task.weights);
+    return solvers::mean_log_loss(solvers::softmax_probabilities(scores), task.labels, task.judging());
   double loss = 0.0;
   double total = 0.0;
   for (Index i = 0; i < scores.rows(); ++i) {
-    const double u = task.weights.empty() ? 1.0 : task.weights[at(i)];
+    const double u = task.judging().empty() ? 1.0 : task.judging()[at(i)];
     loss += u * (scores(i, 0) - task.numbers[at(i)]) * (scores(i, 0) - task.numbers[at(i)]);
     total += u;
   }
@@ -211,7 +211,7 @@ double temperature_of(const Matrix& scores, const MachineTask& task, double& los
     double uncertain = 0.0;
     for (const double value : p.values()) uncertain -= std::log(std::max(value, 1e-15));
     const double total =
-        solvers::mean_log_loss(p, task.labels, task.weights) + uncertain / static_cast<double>(p.size()) / n;
+        solvers::mean_log_loss(p, task.labels, task.judging()) + uncertain / static_cast<double>(p.size()) / n;
     if (total >= loss) continue;
     loss = total;
     best = factor;

@@ -23,11 +23,13 @@ struct MachineTask {
   std::vector<int> labels;   // classes
   Vector numbers;            // regression
   Vector weights;            // of the samples; empty: all 1
+  Vector judged;             // weights of the samples in held-out losses; empty: as `weights`
   std::vector<Index> folds;  // fold of every sample
 
   [[nodiscard]] Index samples() const { return classes > 0 ? std::ssize(labels) : std::ssize(numbers); }
   [[nodiscard]] Index outputs() const { return classes > 2 ? classes : 1; }
   [[nodiscard]] Index fold_count() const;
+  [[nodiscard]] const Vector& judging() const { return judged.empty() ? weights : judged; }
   // Weights of the samples with one fold left out; −1: none.
   [[nodiscard]] Vector weights_without(Index fold) const;
 };

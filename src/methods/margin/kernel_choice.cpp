@@ -26,17 +26,9 @@ std::vector<Index> chosen_samples(const MarginOutput& output, Index most, std::u
     chosen.push_back(static_cast<Index>(i));
     codes.push_back(output.task.regression ? 0 : output.task.y[i] > 0.0 ? 1 : 0);
   }
-  const auto n = std::ssize(chosen);
-  if (n <= most) return chosen;
-  // The first folds of a division into many.
-  const std::vector<Index> fold = data::stratified_folds(codes, std::min<Index>(n, 1000), seed);
-  std::vector<Index> order(at(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_sort(order, {}, [&](Index k) { return fold[at(k)]; });
-  order.resize(at(most));
-  std::ranges::sort(order);
-  for (Index& k : order) k = chosen[at(k)];
-  return order;
+  std::vector<Index> some = data::spread_samples(codes, most, seed);
+  for (Index& k : some) k = chosen[at(k)];
+  return some;
 }
 
 MachineTask task_of(const MarginTask& task, const std::vector<Index>& samples) {
