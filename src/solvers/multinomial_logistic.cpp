@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
-#include "solvers/lbfgs.h"
+#include "algebra/lbfgs.h"
 
 namespace kloom::solvers {
 namespace {
@@ -107,7 +107,7 @@ class Objective {
 };
 
 // What the step from one point to the other shows of the curvature.
-void learn(InverseHessian& inverse, const Point& from, const Point& to) {
+void learn(algebra::InverseHessian& inverse, const Point& from, const Point& to) {
   Vector step = to.x;
   Vector change = to.gradient;
   algebra::axpy(-1.0, from.x, step);
@@ -131,7 +131,7 @@ LogisticSolution fit_logistic(const LogisticProblem& problem, double ridge, doub
   const Objective objective(problem, ridge);
   Point now{packed(start, objective.size()), {}, 0.0};
   objective.evaluate(now);
-  InverseHessian inverse(objective.curvature());
+  algebra::InverseHessian inverse(objective.curvature());
   Index iteration = 0;
   for (; iteration < kIterations; ++iteration) {
     const Vector direction = inverse.direction(now.gradient);

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "algebra/blas.h"
+#include "algebra/lbfgs.h"
 #include "data/folds.h"
-#include "solvers/lbfgs.h"
 
 namespace kloom::kernels {
 namespace {
@@ -263,7 +263,7 @@ Vector learn_relevance(const RelevanceProblem& problem) {
   if (std::isfinite(now.value)) {
     // The first step moves no logarithm by more than about a half.
     const double largest = std::sqrt(algebra::dot(now.gradient, now.gradient));
-    solvers::InverseHessian inverse(Vector(x.size(), std::max(2.0 * largest, 1e-12)));
+    algebra::InverseHessian inverse(Vector(x.size(), std::max(2.0 * largest, 1e-12)));
     for (int step = 0; step < kSteps; ++step) {
       const Vector direction = inverse.direction(now.gradient);
       const double slope = algebra::dot(direction, now.gradient);

@@ -187,15 +187,16 @@ class Parser {
     scanner_.skip_space();
     const std::size_t place = scanner_.position();
     const std::string_view word = scanner_.word();
-    constexpr std::array choices = {Transform::standardised, Transform::raw, Transform::ranks,
-                                    Transform::tfidf, Transform::relevance};
+    constexpr std::array choices = {Transform::standardised, Transform::raw, Transform::ranks, Transform::tfidf,
+                                    Transform::relevance};
     for (const Transform choice : choices) {
       if (kloom::to_string(choice) != word) continue;
       parts.transform = choice;
       parts.has_transform = true;
       return;
     }
-    scanner_.fail(place, fmt::format("unknown scale '{}': use standardised, raw, ranks, tfidf or relevance", word));
+    scanner_.fail(place,
+                  fmt::format("unknown scale '{}': use standardised, raw, ranks, tfidf or relevance", word));
   }
 
   void normalisation_part(std::size_t begin, Parts& parts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "solvers/lbfgs.h"
+#include "algebra/lbfgs.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "support/problems.h"
 
-namespace kloom::solvers {
+namespace kloom::algebra {
 namespace {
 
 Eigen::MatrixXd hessian() {
@@ -44,4 +44,4 @@ TEST(InverseHessian, LeavesOutStepsAlongWhichTheGradientFalls) {
 }
 
 }  // namespace
-}  // namespace kloom::solvers
+}  // namespace kloom::algebra

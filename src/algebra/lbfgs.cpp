@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "solvers/lbfgs.h"
+#include "algebra/lbfgs.h"
 
 #include <utility>
 
 #include "algebra/blas.h"
 
-namespace kloom::solvers {
+namespace kloom::algebra {
 
 InverseHessian::InverseHessian(Vector diagonal) : diagonal_(std::move(diagonal)) {}
 
@@ -33,4 +33,4 @@ Vector InverseHessian::direction(const Vector& gradient) const {
   return q;
 }
 
-}  // namespace kloom::solvers
+}  // namespace kloom::algebra

@@ -7,7 +7,7 @@
 
 #include "kloom/matrix.h"
 
-namespace kloom::solvers {
+namespace kloom::algebra {
 
 class InverseHessian {
  public:
@@ -30,4 +30,4 @@ class InverseHessian {
   std::deque<Pair> pairs_;
 };
 
-}  // namespace kloom::solvers
+}  // namespace kloom::algebra
