@@ -20,7 +20,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test test-python-newest stubs test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test tidy-changed test-python-newest stubs test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -35,13 +35,20 @@ build: packages-build  ## the program (build/kloom), the library and the tests
 	@$(PRESET) release --log-level=WARNING
 	@$(BUILD) release
 
-demo: packages-build  ## compares every method on a bundled data set, prints a table, writes report.html
-	@echo "== building the program"
-	@$(PRESET) release --log-level=WARNING
-	@$(BUILD) release --target kloom_cli
-	@tools/demo
+# Where there is no build yet, one that is done sooner; it has the program alone.
+DEMO = $(if $(wildcard build/build.ninja),release,demo)
+DEMO_FOLDER = $(if $(wildcard build/build.ninja),build,build-demo)
 
-test: format-check build  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
+demo: packages-build  ## compares every method on a bundled data set, prints a table, writes report.html
+	@echo "== building the program into $(DEMO_FOLDER)/"
+	@$(PRESET) $(DEMO) --log-level=WARNING
+	@$(BUILD) $(DEMO) --target kloom_cli
+	@tools/demo $(DEMO_FOLDER)
+
+tidy-changed:  ## clang-tidy, where it is installed, over the C++ files that differ from main (also part of `make test`)
+	@tools/tidy-changed
+
+test: format-check build tidy-changed  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
 	@echo "== all tests"
 	@$(CTEST) release
 	@echo "== building with sanitizers into build-asan-ubsan/"
@@ -93,4 +100,4 @@ fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) e
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 clean:  ## removes every build folder
-	rm -rf build build-dev build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)
+	rm -rf build build-demo build-dev build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)

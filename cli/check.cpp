@@ -21,7 +21,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCheckExamples =
     "  kloom check model.kloom data.csv\n"
     "  kloom check model.kloom data.csv --json";
 
@@ -76,7 +76,7 @@ int run_check(const Arguments& arguments) {
       "check",
       "Recomputes what can be proved or checked about a model from the model and its training data alone, "
       "independently of the code that trained it.",
-      kExamples);
+      kCheckExamples);
   line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
   add_dataset_options(line.app(), options.dataset);
   line.app()

@@ -19,7 +19,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCompareExamples =
     "  kloom compare data.csv --target label\n"
     "  kloom compare data.csv --methods bemkl,simplemkl,uniform --repeats 20 --time 2h -o report.html\n"
     "  kloom compare data.csv --model best.kloom --metric AUC";
@@ -110,7 +110,7 @@ int run_compare(const Arguments& arguments) {
   CommandLine line(
       "compare",
       "Compares all methods that suit the data on the same splits, recommends one, and writes a page.",
-      kExamples);
+      kCompareExamples);
   add_validation_options(line.app(), options.validation);
   add_compare_options(line.app(), options);
   add_common_options(line.app(), options.validation.common);

@@ -18,7 +18,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCvExamples =
     "  kloom cv data.csv --target label --method bemkl\n"
     "  kloom cv data.csv --method simplemkl --grid C=1e-1..1e4 --folds 5 --repeats 3\n"
     "  kloom cv data.csv --group patient --metric AUC -o report.html\n"
@@ -150,7 +150,8 @@ int run(CvOptions& options, const Arguments& arguments) {
 
 int run_cv(const Arguments& arguments) {
   CvOptions options;
-  CommandLine line("cv", "Tests a method on samples that it did not learn from (cross-validation).", kExamples);
+  CommandLine line("cv", "Tests a method on samples that it did not learn from (cross-validation).",
+                   kCvExamples);
   add_validation_options(line.app(), options.validation);
   // The method's own --folds is about choosing its options; --inner-folds says that here.
   add_method_options(line, arguments, options.method, {"--folds"});

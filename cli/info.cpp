@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kExamples =
+constexpr const char* kInfoExamples =
     "  kloom info model.kloom\n"
     "  kloom info data.csv --target label\n"
     "  kloom info --machine";
@@ -276,7 +276,7 @@ int run(const InfoOptions& options) {
 
 int run_info(const Arguments& arguments) {
   InfoOptions options;
-  CommandLine line("info", "Describes a model, a kernel bank, a data file, or this machine.", kExamples);
+  CommandLine line("info", "Describes a model, a kernel bank, a data file, or this machine.", kInfoExamples);
   add_dataset_options(line.app(), options.dataset);
   add_preprocessing_options(line.app(), options.dataset);
   line.app()

@@ -18,7 +18,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kKernelsExamples =
     "  kloom kernels build data.csv --target label --kernels \"rbf(width=2^-3..2^6) on all\" -o bank.kloom\n"
     "  kloom kernels build --view rna=rna.csv --view methylation=methylation.csv "
     "--kernels \"rbf(auto)\" -o bank.kloom";
@@ -56,7 +56,7 @@ int run(BuildOptions& options) {
 int run_build(const Arguments& arguments) {
   BuildOptions options;
   CommandLine line("kernels build", "Computes the kernels of training samples and keeps them in a bank file.",
-                   kExamples);
+                   kKernelsExamples);
   add_dataset_options(line.app(), options.dataset);
   add_preprocessing_options(line.app(), options.dataset);
   add_kernel_options(line.app(), options.kernels);

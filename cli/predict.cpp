@@ -19,7 +19,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kPredictExamples =
     "  kloom predict model.kloom new.csv -o predictions.csv\n"
     "  kloom predict model.kloom new.csv --contributions | head\n"
     "  kloom predict model.kloom --view rna=new_rna.csv --view clinical=new_clinical.csv --id patient\n"
@@ -101,7 +101,7 @@ int run_predict(const Arguments& arguments) {
       "predict",
       "Predicts new samples. Columns: id (where there is one), label, the probability of each class, score "
       "and its standard deviation. Where the data has the model's target, an evaluation is printed too.",
-      kExamples);
+      kPredictExamples);
   line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
   add_dataset_options(line.app(), options.dataset);
   line.app()

@@ -25,7 +25,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kStreamExamples =
     "  kloom stream --format csv --target label --budget 2000 -o state.kloom < day1.csv\n"
     "  tail -f samples.svm | kloom stream -o state.kloom\n"
     "  kloom stream --resume -o state.kloom < day2.csv\n"
@@ -337,7 +337,7 @@ int run_stream(const Arguments& arguments) {
       "stream",
       "Learns from standard input, sample by sample, for as long as it lasts. Every sample is predicted "
       "before it is learned; the accuracy of those predictions is reported as it goes.",
-      kExamples);
+      kStreamExamples);
   add_stream_options(line.app(), options);
   add_preprocessing_options(line.app(), options.dataset);
   add_common_options(line.app(), options.common);

@@ -23,7 +23,7 @@
 namespace kloom::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kTrainExamples =
     "  kloom train data.csv --target label -o model.kloom\n"
     "  kloom train data.csv --method bemkl --kernels \"rbf(width=2^-3..2^6) on all, each\"\n"
     "  kloom train --view rna=rna.csv --view clinical=clinical.csv --id patient --target outcome\n"
@@ -213,7 +213,7 @@ int run(TrainOptions& options) {
 
 int run_train(const Arguments& arguments) {
   TrainOptions options;
-  CommandLine line("train", "Learns a model from labelled samples and writes it to a file.", kExamples);
+  CommandLine line("train", "Learns a model from labelled samples and writes it to a file.", kTrainExamples);
   add_dataset_options(line.app(), options.dataset);
   add_target_options(line.app(), options.dataset);
   add_preprocessing_options(line.app(), options.dataset);

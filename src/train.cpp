@@ -137,6 +137,7 @@ TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& reques
   recipe_ = std::make_shared<const Recipe>(
       Recipe::fit(data, request.kernels.value_or(KernelSpec{}), request.recipe, strict, targets));
   raw_bytes_ = sample_bytes(data);
+  reading_bytes_ = data.reading_bytes;
   seconds_ += watch.seconds();
   for (const std::string& line : summarise(recipe_->decisions)) say(context, line);
   for (const std::string& line : recipe_->advice) say(context, line);
@@ -144,6 +145,11 @@ TrainingKernels::TrainingKernels(const Dataset& data, const TrainRequest& reques
       fmt::format("{} kernel{}: {}{}", recipe_->terms.size(), recipe_->terms.size() == 1 ? "" : "s",
                   to_string(recipe_->spec),
                   request.kernels ? "" : " (no --kernels given; this suits the kind and size of the data)"));
+}
+
+std::size_t TrainingKernels::preparing_bytes() const {
+  const std::size_t data = raw_bytes_ + sample_bytes(recipe_->basis) + matrix_bytes(recipe_->basis);
+  return std::max(reading_bytes_, data + making_bytes_);
 }
 
 std::size_t TrainingKernels::data_bytes() const {
@@ -174,7 +180,10 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored(const BankRequest& req
   Context with_less = without_half_measures(context);
   with_less.memory_budget = budget;
   BankPlan plan;
-  bank = store_bank(Recipe::training_bank(recipe_), request, with_less, &plan);
+  auto computed = Recipe::training_bank(recipe_);
+  const std::size_t helpers = computed->bytes() - computed->shared_bytes();
+  bank = store_bank(std::move(computed), request, with_less, &plan);
+  making_bytes_ = std::max(making_bytes_, helpers + bank->bytes() - bank->shared_bytes());
   seconds_ += watch.seconds();
   say(context, fmt::format("bank: {}, {}{}{}", bank->kind(), format_bytes(bank->bytes()),
                            plan.why.empty() ? "" : "; ", plan.why));
@@ -188,6 +197,8 @@ FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainReq
   FitResult fit = fit_and_judge(learner, *bank, targets, kernels.recipe(), request, context);
   fit.bank = bank;
   fit.report.memory_bytes += kernels.data_bytes() - bank->shared_bytes();
+  // Reading a large table of texts, or making kernels of many views, may take more than all that comes after it.
+  fit.report.memory_bytes = std::max(fit.report.memory_bytes, kernels.preparing_bytes());
   fit.report.seconds.insert(fit.report.seconds.begin(), {"kernels", kernels.seconds()});
   fit.model.report_json = to_json(fit.report);
   return fit;

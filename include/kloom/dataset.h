@@ -64,6 +64,7 @@ struct Dataset {
                                     // one cell each, separated by Dataset::separator
   std::vector<double> weights;      // sample weights; empty: all 1
   std::vector<std::string> notes;   // what was decided on reading ("took column 'y' as the target")
+  std::size_t reading_bytes = 0;    // the most memory that reading the files took at once; 0: no file was read
 };
 
 // A view on the command line: `name=path` or `name=column,column,L1.*`.
@@ -103,6 +104,9 @@ struct DatasetRequest {
 
 // The samples `rows` of `data`, in that order (precomputed matrices keep all their columns).
 [[nodiscard]] Dataset select_samples(const Dataset& data, const std::vector<Index>& rows);
+// The same, with the columns `columns` of precomputed matrices alone.
+[[nodiscard]] Dataset select_samples(const Dataset& data, const std::vector<Index>& rows,
+                                     const std::vector<Index>& columns);
 
 // What a column of the data is taken for. Decided on training data only.
 enum class ColumnKind {

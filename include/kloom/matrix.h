@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kloom {
@@ -59,6 +60,8 @@ class Matrix {
   Matrix() = default;
   Matrix(Index rows, Index cols, double fill = 0.0)
       : rows_(rows), cols_(cols), values_(static_cast<std::size_t>(rows * cols), fill) {}
+  // Takes over rows · cols numbers, column by column.
+  Matrix(Index rows, Index cols, Vector values) : rows_(rows), cols_(cols), values_(std::move(values)) {}
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return cols_; }

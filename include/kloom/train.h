@@ -69,6 +69,9 @@ class TrainingKernels {
 
   // Memory for the data: as they were given, as kernels see them, and as the model keeps them; matrices once.
   [[nodiscard]] std::size_t data_bytes() const;
+  // The most that was held at once before a fit could begin: while the data were read, or the kernels were stored, when
+  // the computed kernels with their copies of the features are there as well.
+  [[nodiscard]] std::size_t preparing_bytes() const;
 
   // Stored as asked for, in `budget` bytes.
   [[nodiscard]] std::shared_ptr<const KernelBank> stored(const BankRequest& request, std::size_t budget,
@@ -80,6 +83,8 @@ class TrainingKernels {
  private:
   std::shared_ptr<const Recipe> recipe_;
   std::size_t raw_bytes_ = 0;
+  std::size_t reading_bytes_ = 0;
+  std::size_t making_bytes_ = 0;
   std::map<std::pair<BankKind, bool>, std::shared_ptr<const KernelBank>> banks_;  // by kind and families
   double seconds_ = 0.0;
 };

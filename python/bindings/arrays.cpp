@@ -23,6 +23,26 @@ py::array vector_array(std::vector<Value> values) {
 
 }  // namespace
 
+std::shared_ptr<const void> keep_alive(py::object object) {
+  return std::shared_ptr<const void>(object.release().ptr(), [](const void* p) {
+    const py::gil_scoped_acquire gil;
+    Py_DECREF(static_cast<PyObject*>(const_cast<void*>(p)));
+  });
+}
+
+SharedMatrix to_shared_matrix(const Array& array) {
+  const bool plain = array.ndim() == 2 && (array.flags() & py::array::c_style) != 0;
+  if (!plain || array.shape(0) != array.shape(1)) return to_matrix(array);
+  const Index n = array.shape(0);
+  const double* values = array.data();
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      if (values[i * n + j] != values[j * n + i]) return to_matrix(array);
+    }
+  }
+  return {std::shared_ptr<const double>(keep_alive(array), values), n, n};
+}
+
 Matrix to_matrix(const Array& array) {
   if (array.ndim() != 2) throw InvalidArgument("a matrix must have two dimensions");
   const auto in = array.unchecked<2>();

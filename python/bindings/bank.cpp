@@ -10,14 +10,6 @@ namespace {
 
 using Stack = py::array_t<double, py::array::c_style>;  // (P, rows, cols)
 
-// Whoever drops the last reference may be a thread without the GIL.
-std::shared_ptr<const void> keep_alive(py::object object) {
-  return std::shared_ptr<const void>(object.release().ptr(), [](const void* p) {
-    const py::gil_scoped_acquire gil;
-    Py_DECREF(static_cast<PyObject*>(const_cast<void*>(p)));
-  });
-}
-
 std::shared_ptr<KernelBank> from_stack(const Stack& stack, std::vector<std::string> names, bool symmetric) {
   if (stack.ndim() != 3) throw InvalidArgument("kernels must come as a stack with three dimensions");
   if (static_cast<py::ssize_t>(names.size()) != stack.shape(0))

@@ -73,6 +73,10 @@ auto run(const Settings& settings, Work work) {
 using Array = py::array_t<double>;  // any strides
 
 [[nodiscard]] Matrix to_matrix(const Array& array);  // (rows, cols), copied
+// The same, but a symmetric matrix, which reads the same by rows and by columns, stays where it is.
+[[nodiscard]] SharedMatrix to_shared_matrix(const Array& array);
+// Keeps the object alive. Whoever drops the last reference may be a thread without the GIL.
+[[nodiscard]] std::shared_ptr<const void> keep_alive(py::object object);
 // The array owns the matrix; nothing is copied. Column-major.
 [[nodiscard]] py::array to_array(Matrix matrix);
 [[nodiscard]] py::array to_array(std::vector<int> values);

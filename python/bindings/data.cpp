@@ -29,7 +29,7 @@ void add_text(Dataset& data, const std::string& name, Names values) {
 
 void add_kernel(Dataset& data, const std::string& name, const Array& kernel) {
   data.samples = kernel.shape(0);
-  data.kernels.push_back({name, to_matrix(kernel)});
+  data.kernels.push_back({name, to_shared_matrix(kernel)});
 }
 
 std::vector<double> weights_of(const std::optional<std::vector<double>>& weights) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "data/names.h"
 #include "data/number.h"
@@ -120,13 +121,14 @@ std::vector<std::string> labels_of(const TextTable& table, const std::vector<Ind
 
 // Numbers of the feature columns; a column with a cell that is neither a number nor missing is text.
 struct Scan {
-  Matrix values;  // rows × features
+  Vector values;  // rows × features
   std::vector<bool> is_text;
 };
 
 void refuse_infinite(const TextTable& table, const Scan& scan, const Roles& roles) {
   for (std::size_t k = 0; k < roles.features.size(); ++k) {
-    const auto values = scan.values.column(static_cast<Index>(k));
+    const auto n = static_cast<std::size_t>(table.rows());
+    const auto values = std::span(scan.values).subspan(k * n, n);
     const auto found = std::ranges::find_if(values, [](double v) { return std::isinf(v); });
     if (!scan.is_text[k] && found != values.end()) {
       const Index row = found - values.begin();
@@ -144,7 +146,8 @@ Scan scan_features(const TextTable& table, const Roles& roles, const DatasetRequ
                    const Context& context) {
   const std::size_t count = roles.features.size();
   require_memory(static_cast<std::size_t>(table.rows()), count, context, table.source);
-  Scan scan{Matrix(table.rows(), static_cast<Index>(count)), std::vector<bool>(count, false)};
+  const auto n = static_cast<std::size_t>(table.rows());
+  Scan scan{Vector(n * count), std::vector<bool>(count, false)};
   for (std::size_t k = 0; k < count; ++k) {
     scan.is_text[k] = named_by(request.text, table.names[static_cast<std::size_t>(roles.features[k])]);
   }
@@ -155,7 +158,7 @@ Scan scan_features(const TextTable& table, const Roles& roles, const DatasetRequ
       }
       const CellValue cell = read_cell(table.cell(i, roles.features[k]));
       scan.is_text[k] = cell.kind == CellKind::text;
-      scan.values(i, static_cast<Index>(k)) = cell.value;
+      scan.values[static_cast<std::size_t>(i) + k * n] = cell.value;
     }
   }
   refuse_infinite(table, scan, roles);
@@ -164,9 +167,8 @@ Scan scan_features(const TextTable& table, const Roles& roles, const DatasetRequ
 
 void set_features(Dataset& data, const TextTable& table, const Roles& roles, Scan scan,
                   const std::string& view) {
-  const auto numeric = static_cast<Index>(std::ranges::count(scan.is_text, false));
-  const bool all_numeric = numeric == scan.values.cols();
-  data.features = all_numeric ? std::move(scan.values) : Matrix(table.rows(), numeric);
+  const Index n = table.rows();
+  Index numeric = 0;  // columns of numbers, which are moved to the front
   for (std::size_t k = 0; k < roles.features.size(); ++k) {
     const Index column = roles.features[k];
     Feature feature{table.names[static_cast<std::size_t>(column)], view};
@@ -174,12 +176,13 @@ void set_features(Dataset& data, const TextTable& table, const Roles& roles, Sca
       data.texts.push_back({std::move(feature), texts_of(table, column)});
       continue;
     }
-    if (!all_numeric) {
-      std::ranges::copy(scan.values.column(static_cast<Index>(k)),
-                        data.features.column(static_cast<Index>(data.feature_info.size())).begin());
-    }
+    const auto own = scan.values.begin() + static_cast<Index>(k) * n;
+    std::copy(own, own + n, scan.values.begin() + numeric * n);
+    ++numeric;
     data.feature_info.push_back(std::move(feature));
   }
+  scan.values.resize(static_cast<std::size_t>(numeric * n));
+  data.features = Matrix(n, numeric, std::move(scan.values));
 }
 
 void set_weights(Dataset& data, const TextTable& table, Index column) {

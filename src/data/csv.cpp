@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "data/number.h"
 #include "kloom/error.h"
@@ -41,21 +44,31 @@ Index TextTable::find(std::string_view name) const {
   return it == names.end() ? -1 : static_cast<Index>(it - names.begin());
 }
 
-// Walks over the text once and appends cells to a table.
+std::size_t TextTable::bytes() const {
+  return text_.capacity() + starts_.size() * sizeof(std::size_t) + ends_.size() * sizeof(std::uint32_t) +
+         lines.size() * sizeof(Index);
+}
+
+// Walks over the text of a table once and moves the cells to its front.
 class CsvReader {
  public:
-  CsvReader(std::string_view text, char delimiter, TextTable& table)
-      : text_(text), delimiter_(delimiter), table_(table) {}
+  // `position`: where the text begins, behind a byte order mark.
+  CsvReader(TextTable& table, std::string text, std::size_t position)
+      : table_(table), text_(table.text_), position_(position) {
+    text_ = std::move(text);
+  }
 
   // Appends the next row that is not blank; false at the end of the text.
   bool next_row() {
     while (position_ < text_.size()) {
       row_line_ = line_;
+      row_start_ = written_;
       const std::size_t before = table_.ends_.size();
       const bool quoted = read_row();
       row_cells_ = table_.ends_.size() - before;
-      const bool blank = row_cells_ == 1 && !quoted && last_cell_size() == 0;
+      const bool blank = row_cells_ == 1 && !quoted && written_ == row_start_;
       if (!blank) {
+        table_.starts_.push_back(row_start_);
         return true;
       }
       table_.ends_.pop_back();
@@ -70,9 +83,23 @@ class CsvReader {
     for (Index j = 0; j < row_cells(); ++j) {
       table_.names.emplace_back(table_.cell(0, j));
     }
-    table_.text_.clear();
+    table_.starts_.clear();
     table_.ends_.clear();
+    written_ = 0;
   }
+
+  // Takes memory for the cells that are left, once: growing would hold them twice. There are no more than lines times
+  // columns, and each has a delimiter or a line break after it.
+  void reserve_cells() {
+    const auto rest = std::string_view(text_).substr(position_);
+    const auto rows = static_cast<std::size_t>(std::ranges::count(rest, '\n')) + 1;
+    table_.starts_.reserve(table_.starts_.size() + rows);
+    table_.lines.reserve(table_.lines.size() + rows);
+    table_.ends_.reserve(table_.ends_.size() + std::min(rows * row_cells_, rest.size() + 1));
+  }
+
+  // The text behind the cells is no longer needed.
+  void finish() { text_.resize(written_); }
 
  private:
   // One row with its line break; true if its last cell was quoted.
@@ -85,28 +112,38 @@ class CsvReader {
       } else {
         read_plain();
       }
-      table_.ends_.push_back(table_.text_.size());
+      end_cell();
       if (position_ == text_.size()) {
         return quoted;
       }
-      if (text_[position_] != delimiter_) {
+      if (text_[position_] != table_.delimiter) {
         take_break();
         return quoted;
       }
       ++position_;
       if (position_ == text_.size()) {  // the text ends in a delimiter: one more, empty cell
-        table_.ends_.push_back(table_.text_.size());
+        end_cell();
         return false;
       }
     }
   }
+
+  void end_cell() {
+    const std::size_t length = written_ - row_start_;
+    if (length > std::numeric_limits<std::uint32_t>::max()) {
+      fail(table_.source, row_line_, "this row is longer than 4 GiB. Is a quote never closed?");
+    }
+    table_.ends_.push_back(static_cast<std::uint32_t>(length));
+  }
+
+  void write(char c) { text_[written_++] = c; }
 
   void read_plain() {
     const std::size_t begin = position_;
     while (position_ < text_.size() && !at_cell_end()) {
       ++position_;
     }
-    table_.text_ += trim(text_.substr(begin, position_ - begin));
+    for (const char c : trim(std::string_view(text_).substr(begin, position_ - begin))) write(c);
   }
 
   void read_quoted() {
@@ -115,17 +152,17 @@ class CsvReader {
     while (position_ < text_.size()) {
       const char c = text_[position_];
       if (c == '"' && position_ + 1 < text_.size() && text_[position_ + 1] == '"') {
-        table_.text_ += '"';
+        write('"');
         position_ += 2;
       } else if (c == '"') {
         ++position_;
         finish_quoted();
         return;
       } else if (c == '\n' || c == '\r') {
-        table_.text_ += '\n';
         take_break();
+        write('\n');
       } else {
-        table_.text_ += c;
+        write(c);
         ++position_;
       }
     }
@@ -143,30 +180,26 @@ class CsvReader {
 
   [[nodiscard]] bool at_cell_end() const {
     const char c = text_[position_];
-    return c == delimiter_ || c == '\n' || c == '\r';
+    return c == table_.delimiter || c == '\n' || c == '\r';
   }
 
   void skip_blanks() {
-    while (position_ < text_.size() && text_[position_] != delimiter_ &&
+    while (position_ < text_.size() && text_[position_] != table_.delimiter &&
            (text_[position_] == ' ' || text_[position_] == '\t')) {
       ++position_;
     }
   }
 
   void take_break() {
-    position_ += text_.substr(position_).starts_with("\r\n") ? 2 : 1;
+    position_ += std::string_view(text_).substr(position_).starts_with("\r\n") ? 2 : 1;
     ++line_;
   }
 
-  [[nodiscard]] std::size_t last_cell_size() const {
-    const std::size_t n = table_.ends_.size();
-    return table_.ends_[n - 1] - (n > 1 ? table_.ends_[n - 2] : 0);
-  }
-
-  std::string_view text_;
-  char delimiter_;
   TextTable& table_;
-  std::size_t position_ = 0;
+  std::string& text_;
+  std::size_t position_;
+  std::size_t written_ = 0;  // characters of cells at the front of the text
+  std::size_t row_start_ = 0;
   Index line_ = 1;
   Index row_line_ = 1;
   std::size_t row_cells_ = 0;
@@ -203,13 +236,13 @@ void check_names(const TextTable& table, Index line) {
 
 }  // namespace
 
-TextTable parse_csv(std::string_view text, const CsvOptions& options) {
+TextTable parse_csv(std::string text, const CsvOptions& options) {
+  refuse_nul(text, options.source);
+  const std::size_t mark = text.size() - without_mark(text).size();
   TextTable table;
   table.source = options.source;
   table.delimiter = options.delimiter;
-  const std::string_view content = without_mark(text);
-  refuse_nul(content, options.source);
-  CsvReader reader(content, options.delimiter, table);
+  CsvReader reader(table, std::move(text), mark);
   if (!reader.next_row()) {
     throw InvalidArgument(fmt::format("{}: the file is empty.", options.source));
   }
@@ -220,6 +253,7 @@ TextTable parse_csv(std::string_view text, const CsvOptions& options) {
   } else {
     table.lines.push_back(reader.row_line());
   }
+  reader.reserve_cells();
   while (reader.next_row()) {
     if (reader.row_cells() != table.columns) {
       fail(options.source, reader.row_line(),
@@ -228,6 +262,7 @@ TextTable parse_csv(std::string_view text, const CsvOptions& options) {
     }
     table.lines.push_back(reader.row_line());
   }
+  reader.finish();
   if (table.lines.empty()) {
     throw InvalidArgument(fmt::format("{}: there are column names but no samples below them.", options.source));
   }

@@ -8,6 +8,7 @@
 // its quotes doubled. Blanks around unquoted cells do not count.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,21 +34,26 @@ class TextTable {
   [[nodiscard]] Index rows() const { return static_cast<Index>(lines.size()); }
   [[nodiscard]] std::string_view cell(Index row, Index column) const {
     const auto k = static_cast<std::size_t>(row * columns + column);
-    const std::size_t begin = k == 0 ? 0 : ends_[k - 1];
-    return std::string_view(text_).substr(begin, ends_[k] - begin);
+    const std::size_t begin = column == 0 ? 0 : ends_[k - 1];
+    return std::string_view(text_).substr(starts_[static_cast<std::size_t>(row)] + begin, ends_[k] - begin);
   }
+  // Bytes of memory that it takes.
+  [[nodiscard]] std::size_t bytes() const;
   // Position of a column, or -1.
   [[nodiscard]] Index find(std::string_view name) const;
 
  private:
   friend class CsvReader;
-  std::string text_;               // all cells one after another: a table has too many for a string each
-  std::vector<std::size_t> ends_;  // where each cell ends in text_
+  // All cells one after another, in the memory of the file's text: a large table is held once. A cell never takes more
+  // room than it had in the file, so that they can be moved to the front while the rest is being read.
+  std::string text_;
+  std::vector<std::size_t> starts_;  // where each row begins in text_
+  std::vector<std::uint32_t> ends_;  // where each cell ends, counted from the beginning of its row
 };
 
 // Throws InvalidArgument: no content, header only, rows of another length, duplicate or missing column
-// names, unterminated quote, text after a closing quote, NUL bytes.
-[[nodiscard]] TextTable parse_csv(std::string_view text, const CsvOptions& options);
+// names, unterminated quote, text after a closing quote, NUL bytes. The text becomes that of the table.
+[[nodiscard]] TextTable parse_csv(std::string text, const CsvOptions& options);
 
 // The delimiter of a text whose file name suggests `expected` (',' or '\t', or 0 for no idea): a first line
 // that has none of it but semicolons is taken as semicolon-separated.

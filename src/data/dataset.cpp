@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -113,9 +114,14 @@ std::vector<Dataset> make_parts(std::vector<Source> sources, const DatasetReques
                                 const Context& context) {
   const std::string target = choose_target(sources, request);
   std::vector<Dataset> parts;
+  std::size_t held = 0;
+  for (const Source& source : sources) held += source.bytes();
   for (Source& source : sources) {
     if (source.table) {
       parts.push_back(data::table_to_dataset(source, request, target, context));
+      held += sample_bytes(parts.back());
+      parts.back().reading_bytes = held;
+      held -= source.bytes();
       source.table.reset();  // cells are no longer needed; the next file may be as large
     } else {
       parts.push_back(std::move(*source.ready));
@@ -160,20 +166,28 @@ data::MatrixFile read_matrices(const std::string& path, const DatasetRequest& re
 }
 
 void attach_files(Dataset& data, const DatasetRequest& request, const Context& context) {
-  for (const std::string& path : request.kernel_files) {
-    data::attach_matrices(data, read_matrices(path, request, context), data::MatrixUse::kernel);
-  }
-  for (const std::string& path : request.distance_files) {
-    data::attach_matrices(data, read_matrices(path, request, context), data::MatrixUse::distance);
-  }
+  const auto attach = [&](const std::string& path, data::MatrixUse use) {
+    data::MatrixFile file = read_matrices(path, request, context);
+    const std::size_t besides = file.reading_bytes;
+    data::attach_matrices(data, std::move(file), use);
+    data.reading_bytes = std::max(data.reading_bytes, sample_bytes(data) + matrix_bytes(data) + besides);
+  };
+  for (const std::string& path : request.kernel_files) attach(path, data::MatrixUse::kernel);
+  for (const std::string& path : request.distance_files) attach(path, data::MatrixUse::distance);
 }
 
-// Rows of a matrix, all columns.
-Matrix select_rows(ConstMatrixView matrix, const std::vector<Index>& rows) {
-  Matrix result(static_cast<Index>(rows.size()), matrix.cols);
-  for (Index j = 0; j < matrix.cols; ++j) {
+std::vector<Index> all_of(Index count) {
+  std::vector<Index> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+Matrix select_entries(ConstMatrixView matrix, const std::vector<Index>& rows,
+                      const std::vector<Index>& columns) {
+  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
+  for (std::size_t j = 0; j < columns.size(); ++j) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      result(static_cast<Index>(i), j) = matrix(rows[i], j);
+      result(static_cast<Index>(i), static_cast<Index>(j)) = matrix(rows[i], columns[j]);
     }
   }
   return result;
@@ -193,20 +207,23 @@ std::vector<T> select_values(const std::vector<T>& values, const std::vector<Ind
 }
 
 std::vector<PrecomputedMatrix> select_matrices(const std::vector<PrecomputedMatrix>& matrices,
-                                               const std::vector<Index>& rows) {
+                                               const std::vector<Index>& rows,
+                                               const std::vector<Index>* columns) {
   std::vector<PrecomputedMatrix> result;
   result.reserve(matrices.size());
   for (const PrecomputedMatrix& matrix : matrices) {
-    result.push_back({matrix.name, select_rows(matrix.values.view(), rows)});
+    const ConstMatrixView values = matrix.values.view();
+    result.push_back({matrix.name, select_entries(values, rows, columns ? *columns : all_of(values.cols))});
   }
   return result;
 }
 
 std::size_t bytes_of(const std::vector<std::string>& texts) {
-  // Short texts are inside of the string, longer ones beside it.
+  // Short texts are inside of the string, longer ones beside it, in blocks of the allocator: its header and sixteens.
   constexpr std::size_t inside = 15;
   std::size_t total = texts.size() * sizeof(std::string);
-  for (const std::string& text : texts) total += text.size() > inside ? text.size() + 1 : 0;
+  for (const std::string& text : texts)
+    total += text.size() > inside ? (text.size() + 1 + 8 + 15) / 16 * 16 : 0;
   return total;
 }
 
@@ -237,7 +254,10 @@ Dataset load_dataset(const DatasetRequest& request, const Context& context) {
   const std::vector<std::string> columns = all_columns(sources);
   require_named_columns(sources, named);
   std::vector<Dataset> parts = make_parts(std::move(sources), named, context);
+  std::size_t reading = 0;
+  for (const Dataset& part : parts) reading = std::max(reading, part.reading_bytes);
   Dataset data = parts.empty() ? Dataset() : data::join_files(std::move(parts), named.inner_join);
+  data.reading_bytes = reading;
   data::declare_views(data, named);
   attach_files(data, named, context);
   require_target(data, named, columns);
@@ -255,7 +275,9 @@ Dataset load_dataset(const DatasetRequest& request, const Context& context) {
   return data;
 }
 
-Dataset select_samples(const Dataset& data, const std::vector<Index>& rows) {
+// `columns` of the matrices; null: all.
+static Dataset select_from(const Dataset& data, const std::vector<Index>& rows,
+                           const std::vector<Index>* columns) {
   for (const Index row : rows) {
     if (row < 0 || row >= data.samples) {
       throw InvalidArgument(fmt::format("Sample {} does not exist: there are {}.", row, data.samples));
@@ -267,19 +289,27 @@ Dataset select_samples(const Dataset& data, const std::vector<Index>& rows) {
   result.ids = select_values(data.ids, rows);
   result.lines = select_values(data.lines, rows);
   result.feature_info = data.feature_info;
-  result.features = select_rows(data.features.view(), rows);
+  result.features = select_entries(data.features.view(), rows, all_of(data.features.cols()));
   result.absent_is_zero = data.absent_is_zero;
   result.views = data.views;
   for (const TextColumn& text : data.texts) {
     result.texts.push_back({text.feature, select_values(text.values, rows)});
   }
-  result.kernels = select_matrices(data.kernels, rows);
-  result.distances = select_matrices(data.distances, rows);
+  result.kernels = select_matrices(data.kernels, rows, columns);
+  result.distances = select_matrices(data.distances, rows, columns);
   result.target_name = data.target_name;
   result.labels = select_values(data.labels, rows);
   result.weights = select_values(data.weights, rows);
   result.notes = data.notes;
   return result;
+}
+
+Dataset select_samples(const Dataset& data, const std::vector<Index>& rows) {
+  return select_from(data, rows, nullptr);
+}
+
+Dataset select_samples(const Dataset& data, const std::vector<Index>& rows, const std::vector<Index>& columns) {
+  return select_from(data, rows, &columns);
 }
 
 }  // namespace kloom

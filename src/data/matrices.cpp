@@ -110,6 +110,7 @@ MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
     file.column_ids.emplace_back(table.cell(0, j + corner.column));
   }
   round_to_symmetry(matrix.view());
+  file.reading_bytes = table.bytes();
   file.matrices.push_back({stem_of(table.source), std::move(matrix)});
   return file;
 }

@@ -20,6 +20,7 @@ struct MatrixFile {
   std::vector<std::string> column_ids;
   std::string label_name;
   std::vector<std::string> labels;  // MAT and NPZ files may bring them
+  std::size_t reading_bytes = 0;    // what reading took besides the matrices
 };
 
 // CSV or TSV (numbers only, or with ids in a first line and a first column), NPY, NPZ, MAT, or a bank (.kloom).

@@ -367,62 +367,111 @@ void fill(Array& array, const Header& header, const ElementType& type, Range ele
   }
 }
 
-}  // namespace
+constexpr std::size_t kPiece = std::size_t{1} << 20U;
 
-Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit) {
-  std::string_view rest = bytes;
+// An array of `size` bytes, piece by piece: nothing but the array is held.
+Array read_array(const NextBytes& next, std::size_t size, const std::string& source, std::size_t limit) {
+  std::string piece(std::min(size, kPiece), '\0');
+  next(piece.data(), piece.size());
+  std::size_t left = size - piece.size();
+  std::string_view rest = piece;
   const Header header = take_header(rest, source);
   const ElementType type = element_type(header.type, source);
-  Array array = empty_array(header, type, rest.size(), source, limit);
-  fill(array, header, type, {0, array.size()}, rest.data(), source);
+  Array array = empty_array(header, type, rest.size() + left, source, limit);
+  piece.erase(0, piece.size() - rest.size());
+  for (Index done = 0; done < array.size();) {
+    // Texts of no length take no bytes.
+    const Index whole = type.bytes == 0 ? array.size() : static_cast<Index>(piece.size() / type.bytes);
+    fill(array, header, type, {done, done + whole}, piece.data(), source);
+    done += whole;
+    piece.erase(0, static_cast<std::size_t>(whole) * type.bytes);
+    const std::size_t begun = piece.size();
+    const std::size_t more = std::min(left, std::max(kPiece, type.bytes) - begun);
+    piece.resize(begun + more);
+    next(piece.data() + begun, more);
+    left -= more;
+  }
   return array;
 }
 
-Array read_npy(const std::string& path, std::size_t limit) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20U;
+// A file that is read from anywhere.
+class RandomAccessFile {
+ public:
+  explicit RandomAccessFile(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+
+  void read(std::uint64_t offset, char* out, std::size_t count) {
+    file_.seekg(static_cast<std::streamoff>(offset));
+    if (!file_.read(out, static_cast<std::streamsize>(count)))
+      throw FileError(fmt::format("{}: cannot be read.", path_));
+  }
+  [[nodiscard]] bool starts_with(std::string_view mark) {
+    std::string begin(mark.size(), '\0');
+    read(0, begin.data(), begin.size());
+    return begin == mark;
+  }
+
+ private:
+  const std::string& path_;
+  std::ifstream file_;
+};
+
+// Size of a file that is worth reading in pieces. Small files, pipes, and names of nothing at all are read whole, where
+// the usual refusals are made.
+std::optional<std::uint64_t> large_size(const std::string& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  // Small files, pipes, and names of nothing at all: there the whole is read, and the usual refusals are made.
-  if (error || size <= kPiece) return parse_npy(read_unpacked(path, limit), path, limit);
-  std::ifstream file(path, std::ios::binary);
-  std::string piece(kPiece, '\0');
-  const auto read = [&](std::size_t bytes) {
-    if (!file.read(piece.data(), static_cast<std::streamsize>(bytes)))
-      throw FileError(fmt::format("{}: cannot be read.", path));
-  };
-  read(kPiece);
-  std::string_view rest = piece;
-  if (!rest.starts_with(magic)) return parse_npy(read_unpacked(path, limit), path, limit);
-  const Header header = take_header(rest, path);
-  const ElementType type = element_type(header.type, path);
-  const std::size_t start = piece.size() - rest.size();
-  Array array = empty_array(header, type, size - start, path, limit);
-  file.seekg(static_cast<std::streamoff>(start));
-  const std::size_t width = std::max<std::size_t>(type.bytes, 1);
-  const Index at_once = static_cast<Index>(std::max<std::size_t>(kPiece / width, 1));
-  piece.resize(static_cast<std::size_t>(at_once) * width);
-  for (Index k = 0; k < array.size(); k += at_once) {
-    const Range elements{k, std::min(array.size(), k + at_once)};
-    read(static_cast<std::size_t>(elements.size()) * type.bytes);
-    fill(array, header, type, elements, piece.data(), path);
-  }
-  return array;
+  if (error || size <= kPiece) return std::nullopt;
+  return size;
 }
 
-std::vector<Array> parse_npz(std::string_view bytes, const std::string& source, std::size_t limit) {
+std::vector<Array> arrays_of_zip(const ZipBytes& archive, const std::string& source, std::size_t limit) {
   std::vector<Array> arrays;
   constexpr std::string_view ending = ".npy";
-  for (const ZipEntry& entry : read_zip(bytes, source, limit)) {
-    if (entry.name.ends_with(ending)) {
-      const std::string name = entry.name.substr(0, entry.name.size() - ending.size());
-      arrays.push_back(parse_npy(entry.bytes, fmt::format("{} ({})", source, name), limit));
-      arrays.back().name = name;
-    }
-  }
+  read_zip(archive, source, limit, [&](const ZipEntry& entry) {
+    if (!entry.name.ends_with(ending)) return;
+    const std::string name = entry.name.substr(0, entry.name.size() - ending.size());
+    arrays.push_back(read_array(entry.next, entry.size, fmt::format("{} ({})", source, name), limit));
+    arrays.back().name = name;
+  });
   if (arrays.empty()) {
     throw InvalidArgument(fmt::format("{}: there are no arrays (.npy) in the archive.", source));
   }
   return arrays;
+}
+
+}  // namespace
+
+Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit) {
+  std::string_view rest = bytes;
+  const auto next = [&](char* out, std::size_t count) {
+    rest.copy(out, count);
+    rest.remove_prefix(count);
+  };
+  return read_array(next, bytes.size(), source, limit);
+}
+
+Array read_npy(const std::string& path, std::size_t limit) {
+  const auto size = large_size(path);
+  RandomAccessFile file(path);
+  if (!size || !file.starts_with(magic)) return parse_npy(read_unpacked(path, limit), path, limit);
+  std::uint64_t position = 0;
+  const auto next = [&](char* out, std::size_t count) {
+    file.read(position, out, count);
+    position += count;
+  };
+  return read_array(next, static_cast<std::size_t>(*size), path, limit);
+}
+
+std::vector<Array> parse_npz(std::string_view bytes, const std::string& source, std::size_t limit) {
+  return arrays_of_zip(zip_in_memory(bytes), source, limit);
+}
+
+std::vector<Array> read_npz(const std::string& path, std::size_t limit) {
+  const auto size = large_size(path);
+  RandomAccessFile file(path);
+  if (!size || !file.starts_with("PK")) return parse_npz(read_unpacked(path, limit), path, limit);
+  const auto read = [&](std::uint64_t offset, char* out, std::size_t count) { file.read(offset, out, count); };
+  return arrays_of_zip({*size, read}, path, limit);
 }
 
 }  // namespace kloom::data

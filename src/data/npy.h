@@ -38,5 +38,7 @@ struct Array {
 // All entries whose name ends in ".npy", named without it.
 [[nodiscard]] std::vector<Array> parse_npz(std::string_view bytes, const std::string& source,
                                            std::size_t limit);
+// The same from a file, one array at a time and each of them piece by piece.
+[[nodiscard]] std::vector<Array> read_npz(const std::string& path, std::size_t limit);
 
 }  // namespace kloom::data

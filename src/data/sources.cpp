@@ -51,9 +51,7 @@ void set_features(Dataset& data, Array& array) {
     throw InvalidArgument(
         fmt::format("{}: features must be numbers in a matrix (samples × features).", data.source));
   }
-  data.features = Matrix(rows, columns);
-  std::ranges::copy(array.values, data.features.values().begin());
-  array.values = Vector();  // large: not needed a moment longer
+  data.features = Matrix(rows, columns, std::move(array.values));
 }
 
 void name_features(Dataset& data, const std::string& view, const std::vector<std::string>& names) {
@@ -197,14 +195,15 @@ FileKind kind_of_file(const std::string& path) {
 }
 
 TextTable read_table(const std::string& path, FileKind kind, bool header, const Context& context) {
-  const std::string text = read_unpacked(path, memory_limit(context));
-  return parse_csv(text, {guess_delimiter(text, kind.delimiter), header, path});
+  std::string text = read_unpacked(path, memory_limit(context));
+  const char delimiter = guess_delimiter(text, kind.delimiter);
+  return parse_csv(std::move(text), {delimiter, header, path});
 }
 
 std::vector<Array> read_arrays(const std::string& path, Format format, const Context& context) {
   const std::size_t limit = memory_limit(context);
   if (format == Format::npz) {
-    return parse_npz(read_unpacked(path, limit), path, limit);
+    return has_gz_name(path) ? parse_npz(read_unpacked(path, limit), path, limit) : read_npz(path, limit);
   }
   std::vector<Array> arrays;
   if (format == Format::npy) {
@@ -240,6 +239,10 @@ std::vector<std::string> array_texts(const Array& array, const std::string& sour
     texts.push_back(std::isnan(value) ? std::string() : number_text(value));
   }
   return texts;
+}
+
+std::size_t Source::bytes() const {
+  return table ? table->bytes() : sample_bytes(*ready) + matrix_bytes(*ready);
 }
 
 std::vector<std::string> Source::column_names() const {

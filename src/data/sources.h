@@ -31,6 +31,8 @@ struct Source {
   std::optional<TextTable> table;  // CSV and TSV: columns still to be given roles
   std::optional<Dataset> ready;    // other formats, where the format itself says what is a label
 
+  // Bytes of memory that it takes.
+  [[nodiscard]] std::size_t bytes() const;
   // Names of all columns, for messages.
   [[nodiscard]] std::vector<std::string> column_names() const;
 };

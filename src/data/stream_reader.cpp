@@ -48,7 +48,7 @@ Dataset StreamReader::read(std::string_view text, const Context& context) {
   options.source = source;
   options.header = names_.empty();
   options.delimiter = names_.empty() ? data::guess_delimiter(text, 0) : delimiter_;
-  table.table = data::parse_csv(text, options);
+  table.table = data::parse_csv(std::string(text), options);
   if (names_.empty()) {
     names_ = table.table->names;
     delimiter_ = options.delimiter;

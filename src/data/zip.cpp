@@ -5,9 +5,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <unordered_set>
+#include <vector>
 
 #include "kloom/error.h"
 
@@ -15,7 +14,7 @@ namespace kloom::data {
 namespace {
 
 constexpr std::uint32_t max32 = 0xFFFFFFFFU;
-constexpr std::size_t end_size = 22;      // end of central directory, without its comment
+constexpr std::uint64_t end_size = 22;    // end of central directory, without its comment
 constexpr std::size_t locator_size = 20;  // ZIP64 locator, just before it
 constexpr std::size_t entry_size = 46;    // central directory entry, without its names
 constexpr std::size_t local_size = 30;    // local header, without its names
@@ -36,41 +35,139 @@ struct Directory {
   std::uint64_t size = 0;
 };
 
+[[noreturn]] void damaged(const std::string& source, std::string_view what) {
+  throw FileError(fmt::format("{}: not a readable ZIP (NPZ) file: {}.", source, what));
+}
+
+// The bytes of one entry from its beginning to its end, with their checksum.
+class EntryBytes {
+ public:
+  // `begin`: where its packed bytes are.
+  EntryBytes(const ZipBytes& archive, const Entry& entry, std::uint64_t begin, const std::string& source)
+      : archive_(archive), entry_(entry), source_(source), position_(begin), end_(begin + entry.packed) {
+    if (deflated() && inflateInit2(&stream_, -MAX_WBITS) != Z_OK) {
+      throw ResourceError(fmt::format("{}: not enough memory to unpack.", source_));
+    }
+  }
+  ~EntryBytes() {
+    if (deflated()) inflateEnd(&stream_);
+  }
+  EntryBytes(const EntryBytes&) = delete;
+  EntryBytes& operator=(const EntryBytes&) = delete;
+
+  void next(char* out, std::size_t count) {
+    if (count > entry_.unpacked - taken_)
+      damaged(source_, fmt::format("entry '{}' ends too early", entry_.name));
+    if (deflated()) {
+      inflate_next(out, count);
+    } else {
+      archive_.read(position_, out, count);
+      position_ += count;
+    }
+    taken_ += count;
+    // crc32_z takes a size_t, so pieces of 4 GiB and more need no loop.
+    crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(out), count);
+  }
+
+  // Reads what is left, and checks that it is all and undamaged.
+  void finish() {
+    std::string piece(kPiece, '\0');
+    while (taken_ < entry_.unpacked) {
+      next(piece.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, entry_.unpacked - taken_)));
+    }
+    if (deflated()) require_end();
+    if (crc_ != entry_.crc) damaged(source_, fmt::format("entry '{}' has a wrong checksum", entry_.name));
+  }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 16U;
+
+  [[nodiscard]] bool deflated() const { return entry_.method == 8; }
+  [[noreturn]] void does_not_unpack() const {
+    damaged(source_, fmt::format("entry '{}' does not unpack", entry_.name));
+  }
+
+  // One step of zlib, whose counters have 32 bits.
+  int inflate_step(char* out, std::size_t room) {
+    if (stream_.avail_in == 0 && position_ < end_) {
+      packed_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, end_ - position_)));
+      archive_.read(position_, packed_.data(), packed_.size());
+      position_ += packed_.size();
+      stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
+      stream_.avail_in = static_cast<uInt>(packed_.size());
+    }
+    stream_.next_out = reinterpret_cast<Bytef*>(out);
+    stream_.avail_out = static_cast<uInt>(room);
+    return inflate(&stream_, Z_NO_FLUSH);
+  }
+
+  void inflate_next(char* out, std::size_t count) {
+    constexpr std::size_t most = std::size_t{1} << 30U;
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t room = std::min(most, count - done);
+      const int code = inflate_step(out + done, room);
+      done += room - stream_.avail_out;
+      if (code != Z_OK && (code != Z_STREAM_END || done < count)) does_not_unpack();
+      ended_ = code == Z_STREAM_END;
+    }
+  }
+
+  // Where the output just fits, the mark of the stream's end may still be unread; no byte may come out before it.
+  void require_end() {
+    char none = 0;
+    while (!ended_) {
+      const int code = inflate_step(&none, 1);
+      if ((code != Z_OK && code != Z_STREAM_END) || stream_.avail_out == 0) does_not_unpack();
+      ended_ = code == Z_STREAM_END;
+    }
+    if (stream_.avail_in != 0 || position_ != end_) does_not_unpack();
+  }
+
+  const ZipBytes& archive_;
+  const Entry& entry_;
+  const std::string& source_;
+  std::uint64_t position_;
+  std::uint64_t end_;
+  std::uint64_t taken_ = 0;
+  unsigned long crc_ = 0;
+  std::string packed_;
+  z_stream stream_{};
+  bool ended_ = false;
+};
+
 class ZipReader {
  public:
-  ZipReader(std::string_view archive, const std::string& source) : archive_(archive), source_(source) {}
+  ZipReader(const ZipBytes& archive, const std::string& source) : archive_(archive), source_(source) {}
 
-  std::vector<ZipEntry> read(std::size_t limit) {
+  void read(std::size_t limit, const std::function<void(const ZipEntry&)>& visit) {
     const std::vector<Entry> entries = read_directory();
     check_sizes(entries, limit);
-    std::vector<ZipEntry> result;
     std::unordered_set<std::string_view> names;
     for (const Entry& entry : entries) {
       if (!names.insert(entry.name).second) {
         damaged(fmt::format("two entries are called '{}'", entry.name));
       }
-      if (!entry.name.ends_with('/')) {
-        result.push_back({entry.name, unpack(entry)});
-      }
+      if (!entry.name.ends_with('/')) unpack(entry, visit);
     }
-    return result;
   }
 
  private:
-  [[noreturn]] void damaged(std::string_view what) const {
-    throw FileError(fmt::format("{}: not a readable ZIP (NPZ) file: {}.", source_, what));
+  [[noreturn]] void damaged(std::string_view what) const { data::damaged(source_, what); }
+
+  void require_inside(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > archive_.size || size > archive_.size - offset) damaged("it ends too early");
   }
 
-  // `size` bytes at `offset`, or an error: the only way in which the archive is looked at.
-  [[nodiscard]] std::string_view bytes(std::uint64_t offset, std::uint64_t size) const {
-    if (offset > archive_.size() || size > archive_.size() - offset) {
-      damaged("it ends too early");
-    }
-    return archive_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
+  // `size` bytes at `offset`, or an error: the only way in which headers and directory are looked at.
+  [[nodiscard]] std::string bytes(std::uint64_t offset, std::uint64_t size) const {
+    require_inside(offset, size);
+    std::string result(static_cast<std::size_t>(size), '\0');
+    archive_.read(offset, result.data(), result.size());
+    return result;
   }
 
   [[nodiscard]] std::uint64_t number(std::uint64_t offset, unsigned width) const {
-    const std::string_view raw = bytes(offset, width);
+    const std::string raw = bytes(offset, width);
     std::uint64_t value = 0;
     for (unsigned i = width; i-- > 0;) {
       value = value << 8U | static_cast<unsigned char>(raw[i]);
@@ -82,24 +179,25 @@ class ZipReader {
     return static_cast<std::uint32_t>(number(offset, width));
   }
 
-  [[nodiscard]] std::size_t find_end() const {
-    constexpr std::size_t longest_comment = 0xFFFF;
-    if (archive_.size() < end_size) {
+  [[nodiscard]] std::uint64_t find_end() const {
+    constexpr std::uint64_t longest_comment = 0xFFFF;
+    if (archive_.size < end_size) {
       damaged("it is too short");
     }
-    const std::size_t last = archive_.size() - end_size;
-    const std::size_t first = last > longest_comment ? last - longest_comment : 0;
-    for (std::size_t at = last + 1; at-- > first;) {
+    const std::uint64_t first = archive_.size - std::min(archive_.size, end_size + longest_comment);
+    const std::string tail = bytes(first, archive_.size - first);
+    for (std::size_t k = tail.size() - end_size + 1; k-- > 0;) {
       // The comment must end where the file ends, or a signature inside other data could be taken for it.
-      if (archive_.substr(at, 4) == "PK\x05\x06" && at + end_size + number(at + 20, 2) == archive_.size()) {
-        return at;
+      if (std::string_view(tail).substr(k, 4) == "PK\x05\x06" &&
+          k + end_size + number(first + k + 20, 2) == tail.size()) {
+        return first + k;
       }
     }
     damaged("its directory is missing (truncated?)");
   }
 
   [[nodiscard]] Directory find_directory() const {
-    const std::size_t end = find_end();
+    const std::uint64_t end = find_end();
     if (number(end + 4, 2) != 0 && number(end + 4, 2) != 0xFFFF) {
       damaged("it is one part of several");
     }
@@ -115,7 +213,7 @@ class ZipReader {
     if (directory.entries > directory.size / entry_size) {
       damaged("its directory is too small");
     }
-    static_cast<void>(bytes(directory.offset, directory.size));
+    require_inside(directory.offset, directory.size);
     return directory;
   }
 
@@ -151,7 +249,7 @@ class ZipReader {
   // ZIP64 keeps in an extra field, in this order, the numbers that did not fit 32 bits.
   void read_zip64(Entry& entry, std::uint64_t at, std::uint64_t size) const {
     const std::uint64_t end = at + size;
-    static_cast<void>(bytes(at, size));
+    require_inside(at, size);
     while (at + 4 <= end) {
       const std::uint64_t id = number(at, 2);
       const std::uint64_t next = at + 4 + number(at + 2, 2);
@@ -180,7 +278,7 @@ class ZipReader {
     std::uint64_t total = 0;
     for (const Entry& entry : entries) {
       constexpr std::uint64_t most = 1032;
-      static_cast<void>(bytes(0, entry.packed));
+      require_inside(0, entry.packed);
       if (entry.unpacked / most > entry.packed + 1) {
         damaged(fmt::format("entry '{}' claims an impossible size", entry.name));
       }
@@ -194,7 +292,7 @@ class ZipReader {
     }
   }
 
-  [[nodiscard]] std::string unpack(const Entry& entry) const {
+  void unpack(const Entry& entry, const std::function<void(const ZipEntry&)>& visit) const {
     const std::uint64_t at = entry.offset;
     if (bytes(at, local_size).substr(0, 4) != "PK\x03\x04") {
       damaged(fmt::format("entry '{}' has no header", entry.name));
@@ -208,68 +306,47 @@ class ZipReader {
     if (bytes(at + local_size, name) != entry.name || number32(at + 8, 2) != entry.method) {
       damaged(fmt::format("entry '{}' has another header than the directory says", entry.name));
     }
-    const std::string_view packed = bytes(at + local_size + name + extra, entry.packed);
-    std::string content = unpack_bytes(entry, packed);
-    // crc32_z takes a size_t, so entries of 4 GiB and more need no loop.
-    const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-    if (crc != entry.crc) {
-      damaged(fmt::format("entry '{}' has a wrong checksum", entry.name));
+    check_method(entry);
+    const std::uint64_t begin = at + local_size + name + extra;
+    require_inside(begin, entry.packed);
+    EntryBytes content(archive_, entry, begin, source_);
+    const NextBytes next = [&](char* out, std::size_t count) { content.next(out, count); };
+    try {
+      visit({entry.name, static_cast<std::size_t>(entry.unpacked), next});
+    } catch (const InvalidArgument&) {
+      content.finish();  // damage, where there is some, explains why the content cannot be used
+      throw;
     }
-    return content;
+    content.finish();
   }
 
-  [[nodiscard]] std::string unpack_bytes(const Entry& entry, std::string_view packed) const {
+  void check_method(const Entry& entry) const {
     constexpr std::uint32_t stored = 0;
     constexpr std::uint32_t deflated = 8;
-    if (entry.method == stored) {
-      if (entry.packed != entry.unpacked) {
-        damaged(fmt::format("entry '{}' has two sizes", entry.name));
-      }
-      return std::string(packed);
+    if (entry.method == stored && entry.packed != entry.unpacked) {
+      damaged(fmt::format("entry '{}' has two sizes", entry.name));
     }
-    if (entry.method != deflated) {
+    if (entry.method != stored && entry.method != deflated) {
       damaged(fmt::format("entry '{}' is packed by method {}; only stored and deflated entries are read",
                           entry.name, entry.method));
     }
-    return inflate_raw(entry, packed);
   }
 
-  [[nodiscard]] std::string inflate_raw(const Entry& entry, std::string_view packed) const {
-    std::string content(static_cast<std::size_t>(entry.unpacked), '\0');
-    z_stream stream{};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
-      throw ResourceError(fmt::format("{}: not enough memory to unpack.", source_));
-    }
-    constexpr std::size_t step = std::numeric_limits<uInt>::max();
-    std::size_t in = 0;
-    std::size_t out = 0;
-    int code = Z_OK;
-    while (code == Z_OK) {
-      const std::size_t give = std::min(step, packed.size() - in);
-      const std::size_t room = std::min(step, content.size() - out);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + in));
-      stream.avail_in = static_cast<uInt>(give);
-      stream.next_out = reinterpret_cast<Bytef*>(content.data() + out);
-      stream.avail_out = static_cast<uInt>(room);
-      code = inflate(&stream, Z_NO_FLUSH);
-      in += give - stream.avail_in;
-      out += room - stream.avail_out;
-    }
-    inflateEnd(&stream);
-    if (code != Z_STREAM_END || out != content.size() || in != packed.size()) {
-      damaged(fmt::format("entry '{}' does not unpack", entry.name));
-    }
-    return content;
-  }
-
-  std::string_view archive_;
+  const ZipBytes& archive_;
   const std::string& source_;
 };
 
 }  // namespace
 
-std::vector<ZipEntry> read_zip(std::string_view archive, const std::string& source, std::size_t limit) {
-  return ZipReader(archive, source).read(limit);
+ZipBytes zip_in_memory(std::string_view bytes) {
+  return {bytes.size(), [bytes](std::uint64_t offset, char* out, std::size_t count) {
+            bytes.copy(out, count, static_cast<std::size_t>(offset));
+          }};
+}
+
+void read_zip(const ZipBytes& archive, const std::string& source, std::size_t limit,
+              const std::function<void(const ZipEntry&)>& visit) {
+  ZipReader(archive, source).read(limit, visit);
 }
 
 }  // namespace kloom::data

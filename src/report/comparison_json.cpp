@@ -255,7 +255,7 @@ Json model_json(const FitResult& fit) {
           {"kernels", kernels}};
 }
 
-std::string dump(const Json& json) {
+std::string json_text(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -287,7 +287,7 @@ std::string to_json(const Comparison& comparison, const Dataset& data, const Tar
     methods.push_back(method_json(comparison, method, targets));
   json["methods"] = methods;
   if (comparison.final_fit) json["model"] = model_json(*comparison.final_fit);
-  return dump(json);
+  return json_text(json);
 }
 
 std::string to_json(const FitResult& fit, const Dataset& data, const Targets& targets, const RunFacts& facts) {
@@ -306,7 +306,7 @@ std::string to_json(const FitResult& fit, const Dataset& data, const Targets& ta
   }
   json["methods"] = Json::array();
   json["model"] = model_json(fit);
-  return dump(json);
+  return json_text(json);
 }
 
 }  // namespace kloom

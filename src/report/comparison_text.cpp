@@ -11,7 +11,7 @@
 namespace kloom {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kComparisonWidth = 100;
 
 std::string plus_minus(const MetricSummary* metric) {
   if (metric == nullptr) return "";
@@ -43,7 +43,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string paragraph(const std::string& text, std::size_t indent) {
-  return std::string(indent, ' ') + wrap(text, kWidth, indent) + "\n";
+  return std::string(indent, ' ') + wrap(text, kComparisonWidth, indent) + "\n";
 }
 
 std::string chosen_text(const OptionValues& chosen) {

@@ -13,8 +13,6 @@
 namespace kloom::report {
 namespace {
 
-constexpr double kRight = Svg::kWidth - 8.0;
-
 double metric_of(const Json& method, const std::string& name, const char* what) {
   for (const Json& metric : method.at("metrics")) {
     if (metric.at("name") == name && metric.at(what).is_number()) return metric.at(what).get<double>();
@@ -81,7 +79,7 @@ std::string metric_figure(const Json& report) {
   constexpr double kTop = 10.0;
   const double bottom = kTop + kRow * static_cast<double>(methods.size());
   Svg svg(bottom + 42.0);
-  const Axis x{extent.low, extent.high, 96.0, kRight - 6.0};
+  const Axis x{extent.low, extent.high, 96.0, Svg::kRight - 6.0};
   svg.x_axis(x, kTop, bottom, metric);
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const double y = kTop + kRow * (static_cast<double>(m) + 0.5);
@@ -126,10 +124,10 @@ std::string time_figure(const Json& report) {
   constexpr double kBottom = 245.0;
   Svg svg(kHeight);
   const Axis x{std::pow(10.0, std::floor(std::log10(time.low))),
-               std::pow(10.0, std::ceil(std::log10(time.high * 1.01))), 52.0, kRight - 12.0, true};
+               std::pow(10.0, std::ceil(std::log10(time.high * 1.01))), 52.0, Svg::kRight - 12.0, true};
   const Axis y{value.low, value.high, kBottom, 32.0};
   svg.x_axis(x, 32.0, kBottom, "training time in seconds, with the choice of options");
-  svg.y_axis(y, 52.0, kRight - 12.0, metric);
+  svg.y_axis(y, 52.0, Svg::kRight - 12.0, metric);
   // Names beside the points, moved apart where they would overlap.
   std::ranges::sort(points, {}, [&](const Point& p) { return y(p.value); });
   double last = -100.0;
@@ -166,7 +164,7 @@ std::string confusion_figure(const Json& report) {
   if (count < 2 || count > 30) return "";
   constexpr double kLeft = 104.0;
   constexpr double kTop = 34.0;
-  const double cell = std::min(70.0, (kRight - kLeft) / static_cast<double>(count));
+  const double cell = std::min(70.0, (Svg::kRight - kLeft) / static_cast<double>(count));
   const double bottom = kTop + cell * static_cast<double>(count);
   Svg svg(bottom + 50.0);
   svg.text(kLeft, 14.0, "predicted", "start", "axis").text(kLeft - 8.0, 14.0, "true", "end", "axis");

@@ -14,7 +14,6 @@
 namespace kloom::report {
 namespace {
 
-constexpr double kRight = Svg::kWidth - 8.0;
 constexpr std::size_t kMostKernels = 18;
 constexpr std::size_t kMostGroups = 12;
 constexpr std::size_t kOwnColours = 7;  // groups beyond share the last one
@@ -125,7 +124,7 @@ void draw_classes(const SampleMap& map, double left, const Axis& down, Svg& svg)
     const int code = map.codes[map.order[i]];
     std::size_t end = i;
     while (end < map.order.size() && map.codes[map.order[end]] == code) ++end;
-    svg.line(left - 4.0, down(static_cast<double>(end)), kRight, down(static_cast<double>(end)), "zero");
+    svg.line(left - 4.0, down(static_cast<double>(end)), Svg::kRight, down(static_cast<double>(end)), "zero");
     svg.text(left - 8.0, down(0.5 * static_cast<double>(i + end)) + 4.0,
              shortened(map.classes[static_cast<std::size_t>(code)], 10), "end");
     i = end;
@@ -136,10 +135,10 @@ std::string sample_map_figure(const Json& json, const FigureText& text, const st
   const SampleMap map = map_of(json);
   if (map.order.empty() || map.kernels.empty()) return "";
   const double left = map.codes.empty() ? 12.0 : 80.0;
-  const double width = (kRight - left) / static_cast<double>(map.kernels.size());
+  const double width = (Svg::kRight - left) / static_cast<double>(map.kernels.size());
   Svg svg(330.0);
   const Axis down{0.0, static_cast<double>(map.order.size()), 8.0, 268.0};
-  svg.line(left - 4.0, down.start, kRight, down.start, "zero");
+  svg.line(left - 4.0, down.start, Svg::kRight, down.start, "zero");
   const std::size_t every = (map.kernels.size() + 11) / 12;
   for (std::size_t k = 0; k < map.kernels.size(); ++k) {
     const double x = left + width * static_cast<double>(k);
@@ -147,7 +146,7 @@ std::string sample_map_figure(const Json& json, const FigureText& text, const st
     if (k % every == 0) svg.text(x + 0.5 * width, 284.0, std::to_string(k + 1), "middle");
   }
   draw_classes(map, left, down, svg);
-  svg.text(0.5 * (left + kRight), 304.0, "kernel", "middle");
+  svg.text(0.5 * (left + Svg::kRight), 304.0, "kernel", "middle");
   std::string names;
   for (std::size_t k = 0; k < std::min<std::size_t>(map.kernels.size(), kMostKernels); ++k)
     names += fmt::format("{}{} {}", k == 0 ? " Kernels: " : ", ", k + 1, map.kernels[k]);
@@ -192,7 +191,7 @@ std::string weights_figure(const Json& report) {
   constexpr double kRow = 19.0;
   const double bottom = 8.0 + kRow * static_cast<double>(shown);
   Svg svg(bottom + 42.0);
-  const Axis x{low, high > low ? high : low + 1.0, 178.0, kRight - 8.0};
+  const Axis x{low, high > low ? high : low + 1.0, 178.0, Svg::kRight - 8.0};
   svg.x_axis(x, 8.0, bottom, "weight, " + report.at("model").at("weights").get<std::string>());
   for (std::size_t k = 0; k < shown; ++k) {
     const Kernel& kernel = kernels[k];
@@ -230,7 +229,7 @@ std::string groups_figure(const Json& report) {
   constexpr double kRow = 22.0;
   const double bottom = 8.0 + kRow * static_cast<double>(groups.size());
   Svg svg(bottom + 42.0);
-  const Axis x{0.0, groups.front().second / total, 130.0, kRight - 8.0};
+  const Axis x{0.0, groups.front().second / total, 130.0, Svg::kRight - 8.0};
   svg.x_axis(x, 8.0, bottom, "share of the sum of absolute weights");
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const double y = 8.0 + kRow * static_cast<double>(g);
@@ -274,11 +273,11 @@ std::string convergence_figure(const Json& report) {
     high = std::max(high, objective);
   }
   Svg svg(240.0);
-  const Axis x{points.front().first, points.back().first, 62.0, kRight - 12.0};
+  const Axis x{points.front().first, points.back().first, 62.0, Svg::kRight - 12.0};
   const Axis y{low, high > low ? high : low + 1.0, 196.0, 32.0};
   const Json& inside = report.at("model").at("report");
   svg.x_axis(x, 32.0, 196.0, "iteration")
-      .y_axis(y, 62.0, kRight - 12.0, inside.at("objective_name").get<std::string>());
+      .y_axis(y, 62.0, Svg::kRight - 12.0, inside.at("objective_name").get<std::string>());
   for (auto& [iteration, objective] : points) {
     iteration = x(iteration);
     objective = y(objective);

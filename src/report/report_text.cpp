@@ -11,7 +11,7 @@
 namespace kloom {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kReportWidth = 100;
 
 std::string seconds_text(const Report& report) {
   double total = 0.0;
@@ -109,7 +109,7 @@ std::string_view to_string(Status status) {
 std::string to_text(const Certificate& certificate) {
   if (certificate.verdict.empty() && certificate.items.empty()) return "certificate: none\n";
   const std::string title = certificate.proof ? "certificate (proof): " : "certificate (checks, not a proof): ";
-  std::string text = "  " + wrap(title + certificate.verdict, kWidth, 2) + "\n";
+  std::string text = "  " + wrap(title + certificate.verdict, kReportWidth, 2) + "\n";
   text.erase(0, 2);  // the first line is not indented
   std::size_t width = 0;
   for (const auto& item : certificate.items) width = std::max(width, width_of(item.name));
@@ -140,7 +140,7 @@ std::string to_text(const Report& report) {
     text += fmt::format(", {} {:.10g}", report.objective_name, report.objective);
   text += "\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, wrap(value, kWidth, 13));
+    if (!value.empty()) text += fmt::format("  {:<10} {}\n", name, wrap(value, kReportWidth, 13));
   };
   if (!report.message.empty()) text += "  " + report.message + "\n";
   line("data", fmt::format("{} samples, {} kernels ({} bank), {}", report.samples, report.kernels, report.bank,

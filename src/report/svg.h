@@ -34,6 +34,7 @@ struct Axis {
 class Svg {
  public:
   static constexpr double kWidth = 400.0;
+  static constexpr double kRight = kWidth - 8.0;  // where plots end
   explicit Svg(double height) : height_(height) {}
 
   Svg& line(double x1, double y1, double x2, double y2, std::string_view classes);

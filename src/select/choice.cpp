@@ -59,10 +59,6 @@ double metric_value(const Evaluation& evaluation, const std::string& metric) {
 namespace select {
 namespace {
 
-bool has_option(const Learner& learner, const std::string& name) {
-  return std::ranges::any_of(learner.options, [&](const OptionInfo& option) { return option.name == name; });
-}
-
 OptionValues with(OptionValues options, const OptionValues& more) {
   for (const auto& [name, value] : more) options[name] = value;
   return options;
@@ -109,6 +105,10 @@ std::vector<OptionValues> grid_points(const OptionGrid& grid) {
     points = std::move(longer);
   }
   return points;
+}
+
+bool has_option(const Learner& learner, const std::string& name) {
+  return std::ranges::any_of(learner.options, [&](const OptionInfo& option) { return option.name == name; });
 }
 
 bool walks_grid(const Learner& learner, const OptionGrid& grid, const std::string& metric, Task task) {

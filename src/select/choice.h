@@ -15,6 +15,7 @@ namespace kloom::select {
 // All combinations of the grid's values, the last axis running fastest.
 [[nodiscard]] std::vector<OptionValues> grid_points(const OptionGrid& grid);
 
+[[nodiscard]] bool has_option(const Learner& learner, const std::string& name);
 // The method can walk this grid by itself, with warm starts: it has an option NAME_grid for every axis, and
 // judges by the metric that is asked for.
 [[nodiscard]] bool walks_grid(const Learner& learner, const OptionGrid& grid, const std::string& metric,

@@ -12,16 +12,7 @@
 namespace kloom {
 
 Dataset select_part(const Dataset& data, const std::vector<Index>& rows, const std::vector<Index>& train) {
-  Dataset part = select_samples(data, rows);
-  for (auto* matrices : {&part.kernels, &part.distances}) {
-    for (PrecomputedMatrix& matrix : *matrices) {
-      Matrix cut(matrix.values.rows(), static_cast<Index>(train.size()));
-      for (std::size_t j = 0; j < train.size(); ++j)
-        std::ranges::copy(matrix.values.column(train[j]), cut.column(static_cast<Index>(j)).begin());
-      matrix.values = SharedMatrix(std::move(cut));
-    }
-  }
-  return part;
+  return select_samples(data, rows, train);
 }
 
 Index kernels_used(const Model& model) {

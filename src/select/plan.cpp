@@ -31,10 +31,6 @@ constexpr double kStochasticGrowth = 1.5;
 constexpr double kUse = 0.85;         // share of the budget to plan for; estimates are too low at times
 constexpr double kPilotShare = 0.05;  // of the budget, for the trial of one method
 
-bool has_option(const Learner& learner, const std::string& name) {
-  return std::ranges::any_of(learner.options, [&](const OptionInfo& option) { return option.name == name; });
-}
-
 std::string seconds_text(double seconds) {
   if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(1.0, seconds));
   return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0)

@@ -3,19 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "solvers/curvature.h"
 #include "solvers/raisable.h"
 
 namespace kloom::solvers {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTinyCurvature = 1e-12;  // stands for zero or negative curvature
-constexpr Index kAsk = 4096;              // moves between two calls of options.stop
-constexpr int kMostRootSteps = 200;       // of a line search; halving alone would need about 100
-constexpr double kRoot = 1e-6;            // part of the slope that a line search may leave
+constexpr Index kAsk = 4096;         // moves between two calls of options.stop
+constexpr int kMostRootSteps = 200;  // of a line search; halving alone would need about 100
+constexpr double kRoot = 1e-6;       // part of the slope that a line search may leave
 
 // Raises the variable (sample, up) and lowers (sample, down) by the same amount.
 struct Arc {

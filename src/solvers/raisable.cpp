@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "base/clones.h"
+#include "solvers/curvature.h"
 
 namespace kloom::solvers {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMany = 6;  // more than a sixth of all samples are many
 
 // min over i of a_i − b_i.

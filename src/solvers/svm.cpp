@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/clones.h"
 #include "kloom/error.h"
+#include "solvers/curvature.h"
 
 namespace kloom::solvers {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTinyCurvature = 1e-12;  // stands for zero or negative curvature (indefinite kernels)
 constexpr Index kBlock = 256;
 
 // One subset of the variables, everything about them side by side in memory.

@@ -44,7 +44,9 @@ inline bool read_csv_input(std::string_view text) {
   for (const char expected : {',', '\t', '\0'}) {
     for (const bool header : {true, false}) {
       try {
-        check_table(data::parse_csv(text, {data::guess_delimiter(text, expected), header, "input"}), header);
+        check_table(
+            data::parse_csv(std::string(text), {data::guess_delimiter(text, expected), header, "input"}),
+            header);
         read = true;
       } catch (const Error&) {  // refusing is fine
       }

@@ -45,16 +45,19 @@ std::optional<Matrix> low_rank_factor(const KernelBank& bank, Index kernel, std:
   }
 }
 
-LowRankBank::LowRankBank(const std::vector<Matrix>& factors, std::vector<std::string> names)
+LowRankBank::LowRankBank(std::vector<Matrix> factors, std::vector<std::string> names)
     : KernelBank(factors.empty() ? 0 : factors.front().rows(), factors.empty() ? 0 : factors.front().rows(),
                  true, std::move(names)),
       offsets_{0} {
   for (const Matrix& factor : factors) offsets_.push_back(offsets_.back() + factor.cols());
-  factors_ = Matrix(rows(), offsets_.back());
-  for (Index p = 0; p < kernels(); ++p) {
-    const Matrix& from = factors[static_cast<std::size_t>(p)];
-    std::copy_n(from.data(), from.size(), factors_.columns(range(p)).data);
+  // Memory that is reserved is taken as it is written, and each factor goes when it is there: they are held once.
+  Vector all;
+  all.reserve(at(rows() * offsets_.back()));
+  for (Matrix& factor : factors) {
+    all.insert(all.end(), factor.values().begin(), factor.values().end());
+    factor = Matrix();
   }
+  factors_ = Matrix(rows(), offsets_.back(), std::move(all));
 }
 
 void LowRankBank::panels(Range kernels, Range rows, double* out) const {

@@ -22,7 +22,7 @@ namespace kloom::kernels {
 class LowRankBank final : public KernelBank {
  public:
   // One N × r_p factor per kernel.
-  LowRankBank(const std::vector<Matrix>& factors, std::vector<std::string> names);
+  LowRankBank(std::vector<Matrix> factors, std::vector<std::string> names);
 
   [[nodiscard]] std::string_view kind() const override { return "low-rank"; }
   [[nodiscard]] std::size_t bytes() const override {

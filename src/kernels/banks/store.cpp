@@ -192,7 +192,7 @@ std::unique_ptr<KernelBank> make_low_rank(const KernelBank& bank, double toleran
     low.kernels.push_back(p);
   }
   if (thin.empty()) return materialise(bank, {0, bank.kernels()}, false, context);
-  auto thin_bank = std::make_unique<kernels::LowRankBank>(thin, std::move(names));
+  auto thin_bank = std::make_unique<kernels::LowRankBank>(std::move(thin), std::move(names));
   if (dense.kernels.empty()) return thin_bank;
   low.bank = std::move(thin_bank);
   const kernels::ChosenBank others(bank, dense.kernels);

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "methods/seam/duality_gap.h"
 
 namespace kloom::methods {
 
@@ -372,35 +373,21 @@ Point Solver::next(const Point& point) {
   return evaluate(point.theta, point.alpha);
 }
 
-double relative_gap(const Point& point) {
-  return (point.primal - point.dual) / std::max(std::abs(point.primal), 1e-300);
-}
-
 MarginSolution Solver::solve(MarginStart start) {
   MarginSolution solution;
   Point point = evaluate(std::move(start.theta), start.alpha);
   solution.status = Status::iteration_limit;
   for (Index iteration = 1; iteration <= settings_.iterations; ++iteration) {
-    double gap = relative_gap(point);
+    double gap = relative_gap(point.primal, point.dual);
     if (gap <= settings_.tolerance) {
       complete(point);
-      gap = relative_gap(point);
+      gap = relative_gap(point.primal, point.dual);
     }
     solution.iterations = iteration;
     solution.trace.push_back({iteration, point.primal, meter_.seconds()});
-    if (!std::isfinite(gap)) {
-      solution.status = Status::numerical_trouble;
-      break;
-    }
-    if (gap <= settings_.tolerance) {
-      solution.status = Status::converged;
-      break;
-    }
-    if (meter_.step(iteration, settings_.iterations, gap)) {
-      solution.status = Status::stopped;
-      break;
-    }
-    if (!point.settled) break;
+    const auto end = reason_to_end(gap, {settings_.tolerance, settings_.iterations}, iteration, meter_);
+    solution.status = end.value_or(Status::iteration_limit);
+    if (end || !point.settled) break;
     if (settings_.rule == WeightRule::fixed) svm_.tolerance *= 0.1;
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));

@@ -19,6 +19,7 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/report.h"
+#include "methods/seam/duality_gap.h"
 #include "solvers/svm.h"
 
 namespace kloom::methods {
@@ -66,7 +67,7 @@ struct MarginSolution {
   Index iterations = 0;
   Status status = Status::converged;
   std::vector<TracePoint> trace;
-  [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
+  [[nodiscard]] double gap() const { return relative_gap(primal, dual); }
 };
 
 [[nodiscard]] MarginSolution solve_margin_mkl(const KernelBank& bank, const MarginTask& task,

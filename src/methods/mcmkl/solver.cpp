@@ -12,6 +12,7 @@
 #include "kloom/machine.h"
 #include "methods/mcmkl/newton.h"
 #include "methods/mcmkl/qcqp.h"
+#include "methods/seam/duality_gap.h"
 #include "solvers/kept_rows.h"
 #include "solvers/msvm.h"
 #include "solvers/simplex_cuts.h"
@@ -369,22 +370,12 @@ McmklSolution CuttingPlanes::solve() {
       solution.dual = lower;
       solution.dual_alpha = mixture(master.multipliers);
     }
-    const double gap = (best.primal - lower) / std::max(std::abs(best.primal), 1e-300);
+    const double gap = relative_gap(best.primal, lower);
     solution.iterations = iteration_;
     solution.trace.push_back({iteration_, best.primal, meter_.seconds()});
-    if (!std::isfinite(gap)) {
-      solution.status = Status::numerical_trouble;
-      break;
-    }
-    if (gap <= settings_.tolerance) {
-      solution.status = Status::converged;
-      break;
-    }
-    if (meter_.step(iteration_, settings_.iterations, gap)) {
-      solution.status = Status::stopped;
-      break;
-    }
-    if (!settled) break;
+    const auto end = reason_to_end(gap, {settings_.tolerance, settings_.iterations}, iteration_, meter_);
+    solution.status = end.value_or(Status::iteration_limit);
+    if (end || !settled) break;
     forget(master.multipliers);
     // Where the m-SVM's own error is of the size of the gap, another cut brings nothing: solve it more exactly.
     if (inexact > 0.2 * (best.primal - lower)) msvm_.tolerance = std::max(1e-12, 0.1 * msvm_.tolerance);

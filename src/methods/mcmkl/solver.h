@@ -27,6 +27,7 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/report.h"
+#include "methods/seam/duality_gap.h"
 #include "solvers/margin_loss.h"
 
 namespace kloom::methods {
@@ -59,7 +60,7 @@ struct McmklSolution {
   Index moves = 0;  // of the m-SVMs, in all
   Status status = Status::converged;
   std::vector<TracePoint> trace;
-  [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
+  [[nodiscard]] double gap() const { return relative_gap(primal, dual); }
 };
 
 // K_p α of every kernel at the samples that have a coefficient: all that q_k and second-order models need.

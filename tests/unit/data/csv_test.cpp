@@ -19,7 +19,7 @@ using testing_support::expect_error;
 using Rows = std::vector<std::vector<std::string>>;
 
 TextTable parse(std::string_view text, char delimiter = ',', bool header = true) {
-  return parse_csv(text, {delimiter, header, "t.csv"});
+  return parse_csv(std::string(text), {delimiter, header, "t.csv"});
 }
 
 Rows rows_of(const TextTable& table) {

@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -186,11 +187,27 @@ struct Entry {
   std::uint32_t method = 0;
   std::uint32_t flags = 0;
   std::uint64_t claimed = 0;
+  std::string crc_of = {};  // what the checksum is of, where that is not the content
 };
 
+// As in a ZIP: DEFLATE without a header.
+std::string deflate_raw(const std::string& bytes) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
 std::string zip_of(const Entry& entry) {
-  const auto crc =
-      crc32(0, reinterpret_cast<const Bytef*>(entry.content.data()), static_cast<uInt>(entry.content.size()));
+  const std::string& summed = entry.crc_of.empty() ? entry.content : entry.crc_of;
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(summed.data()), static_cast<uInt>(summed.size()));
   const std::string sizes = little(crc, 4) + little(entry.content.size(), 4) + little(entry.claimed, 4);
   const std::string local = "PK\x03\x04" + little(20, 2) + little(entry.flags, 2) + little(entry.method, 2) +
                             little(0, 4) + sizes + little(entry.name.size(), 2) + little(0, 2) + entry.name +
@@ -203,16 +220,25 @@ std::string zip_of(const Entry& entry) {
          little(central.size(), 4) + little(local.size(), 4) + little(0, 2);
 }
 
+// Names and contents of all entries.
+std::map<std::string, std::string> unzipped(const std::string& bytes, std::size_t limit) {
+  std::map<std::string, std::string> entries;
+  read_zip(zip_in_memory(bytes), "t.npz", limit, [&](const ZipEntry& entry) {
+    std::string& content = entries[entry.name];
+    content.resize(entry.size);
+    entry.next(content.data(), entry.size);
+  });
+  return entries;
+}
+
 TEST(Zip, HandMadeArchive) {
-  const std::vector<ZipEntry> entries = read_zip(zip_of({"a.txt", "hello", 0, 0, 5}), "t.npz", plenty);
-  ASSERT_EQ(entries.size(), 1U);
-  EXPECT_EQ(entries[0].name, "a.txt");
-  EXPECT_EQ(entries[0].bytes, "hello");
+  const std::map<std::string, std::string> expected{{"a.txt", "hello"}};
+  EXPECT_EQ(unzipped(zip_of({"a.txt", "hello", 0, 0, 5}), plenty), expected);
 }
 
 TEST(Zip, RefusesLiesBeforeMemoryIsTaken) {
   const auto damaged = [](const std::string& bytes, std::initializer_list<std::string_view> words) {
-    expect_error<FileError>([&] { static_cast<void>(read_zip(bytes, "t.npz", plenty)); }, words);
+    expect_error<FileError>([&] { static_cast<void>(unzipped(bytes, plenty)); }, words);
   };
   damaged(zip_of({"X.npy", "hello", 0, 0, 6}), {"X.npy", "two sizes"});
   damaged(zip_of({"X.npy", "hello", 8, 0, 0xFFFFFF00}), {"impossible size"});
@@ -223,9 +249,9 @@ TEST(Zip, RefusesLiesBeforeMemoryIsTaken) {
   damaged(corpus("damaged.npz"), {"readable"});
   damaged("", {"too short"});
   damaged(std::string(100, 'x'), {"directory"});
-  expect_error<ResourceError>([] { static_cast<void>(read_zip(corpus("ratio.npz"), "t.npz", 1600000)); },
+  expect_error<ResourceError>([] { static_cast<void>(unzipped(corpus("ratio.npz"), 1600000)); },
                               {"1600000", "memory"});
-  EXPECT_EQ(read_zip(corpus("ratio.npz"), "t.npz", plenty).size(), 2U);
+  EXPECT_EQ(unzipped(corpus("ratio.npz"), plenty).size(), 2U);
 }
 
 // Files that are read piece by piece, against the same bytes in memory.
@@ -248,6 +274,40 @@ TEST(Npy, LargeFilesAreReadInPieces) {
     const std::string path = folder.write("t.npy", bytes);
     expect_error<ResourceError>([&] { static_cast<void>(read_npy(path, 2000000)); }, {"t.npy", "2000000"});
   }
+}
+
+// One entry that is stored and one that is deflated, both longer than a piece.
+TEST(Npz, LargeFilesAreReadInPieces) {
+  const testing_support::TempFolder folder;
+  std::string data;
+  for (std::uint64_t k = 0; k < 200000; ++k) {
+    data += little(std::bit_cast<std::uint64_t>(static_cast<double>(k * k % 65521) * 0.25), 8);
+  }
+  const std::string bytes = npy("{'descr': '<f8', 'fortran_order': False, 'shape': (400, 500), }\n", data);
+  const Array whole = parse_npy(bytes, "t", plenty);
+  for (const bool deflated : {false, true}) {
+    const std::string packed = deflated ? deflate_raw(bytes) : bytes;
+    Entry entry{"X.npy", packed, deflated ? 8U : 0U, 0, bytes.size()};
+    entry.crc_of = bytes;
+    std::string archive = zip_of(entry);
+    const std::string path = folder.write("t.npz", archive);
+    const std::vector<Array> arrays = read_npz(path, plenty);
+    ASSERT_EQ(arrays.size(), 1U);
+    EXPECT_EQ(arrays[0].name, "X");
+    EXPECT_EQ(arrays[0].shape, whole.shape);
+    EXPECT_EQ(arrays[0].values, whole.values);
+    archive[archive.size() / 2] = static_cast<char>(archive[archive.size() / 2] ^ 1);
+    const std::string changed = folder.write("changed.npz", archive);
+    expect_error<FileError>([&] { static_cast<void>(read_npz(changed, plenty)); }, {"changed.npz", "'X.npy'"});
+  }
+}
+
+// What damage makes of an array's type is not the reason for which it is refused.
+TEST(Npz, DamageIsNamedBeforeTheContentThatItMade) {
+  const std::string good = npy_of("<f8", "(1,)", std::string(8, 'x'));
+  std::string archive = zip_of({"X.npy", good, 0, 0, good.size()});
+  archive[archive.find("<f8") + 2] = '7';
+  expect_error<FileError>([&] { static_cast<void>(parse_npz(archive, "t.npz", plenty)); }, {"wrong checksum"});
 }
 
 TEST(Npz, WithoutArrays) {

@@ -534,6 +534,14 @@ TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
   EXPECT_EQ(kernels::rounded_bank(*stored(computed, BankKind::computed)), nullptr);
 }
 
+TEST(Banks, KindsHaveNames) {
+  EXPECT_THROW((void)parse_bank_kind("thick"), InvalidArgument);
+  for (BankKind kind : {BankKind::automatic, BankKind::dense, BankKind::dense32, BankKind::low_rank,
+                        BankKind::rbf_family, BankKind::computed}) {
+    EXPECT_EQ(parse_bank_kind(to_string(kind)), kind);
+  }
+}
+
 TEST(Banks, WhatDoesNotFitIsRefusedWithASentence) {
   const Recipe recipe = recipe_of(normal_matrix(100, 3, 12), "rbf(width=0.01,0.02) on all");
   Context context;
@@ -551,40 +559,6 @@ TEST(Banks, WhatDoesNotFitIsRefusedWithASentence) {
   EXPECT_EQ(plan.kind, BankKind::rbf_family);
 }
 
-TEST(Banks, GivenMatricesAreChecked) {
-  const Matrix square(3, 3, 1.0);
-  EXPECT_THROW((void)make_dense_bank(std::vector<Matrix>{}, {}, true), InvalidArgument);
-  EXPECT_THROW((void)make_dense_bank({square, Matrix(2, 2)}, {"a", "b"}, true), InvalidArgument);
-  EXPECT_THROW((void)make_dense_bank({Matrix(3, 2)}, {"a"}, true), InvalidArgument);
-  EXPECT_THROW((void)make_dense_bank({square}, {"a", "b"}, true), InvalidArgument);
-  Matrix skew = square;
-  skew(0, 2) = 2.0;
-  EXPECT_THROW((void)make_dense_bank({skew}, {"a"}, true), InvalidArgument);
-  Matrix nan = square;
-  nan(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW((void)make_dense_bank({nan}, {"a"}, true), InvalidArgument);
-  EXPECT_THROW((void)parse_bank_kind("thick"), InvalidArgument);
-  for (BankKind kind : {BankKind::automatic, BankKind::dense, BankKind::dense32, BankKind::low_rank,
-                        BankKind::rbf_family, BankKind::computed}) {
-    EXPECT_EQ(parse_bank_kind(to_string(kind)), kind);
-  }
-}
-
-TEST(Banks, BorrowedKernelsAreNotCopiedAndKeptAlive) {
-  // Two kernels of 2 × 3, rows contiguous.
-  auto memory = std::make_shared<Vector>(Vector{0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15});
-  const std::weak_ptr<Vector> watch = memory;
-  const double* values = memory->data();
-  auto bank = make_dense_bank(BorrowedKernels{values, 2, 3, std::move(memory)}, {"a", "b"}, false);
-  EXPECT_FALSE(watch.expired());
-  (*watch.lock())[7] = 99.0;  // kernel b, row 0, column 1: seen through the bank
-  Vector row(3);
-  bank->panels({1, 2}, {0, 1}, row.data());
-  EXPECT_EQ(row, (Vector{10, 99, 12}));
-  bank.reset();
-  EXPECT_TRUE(watch.expired());
-}
-
 // Given kernels as they are, times a number, centred, and beside computed ones.
 Dataset with_given_kernels() {
   Dataset data = dataset_of(normal_matrix(60, 3, 21));
@@ -592,23 +566,6 @@ Dataset with_given_kernels() {
   for (const double width : {1.0, 2.0, 3.0})
     data.kernels.push_back({"k" + std::to_string(data.kernels.size()), test::rbf_kernel(x, x, width)});
   return data;
-}
-
-TEST(Banks, GivenKernelsAreInMemoryOnce) {
-  const Dataset data = with_given_kernels();
-  const Dataset copy = data;
-  for (std::size_t k = 0; k < data.kernels.size(); ++k)
-    EXPECT_EQ(copy.kernels[k].values.data(), data.kernels[k].values.data());
-  for (const char* spec : {"precomputed", "precomputed(normalise=unit-trace)"}) {
-    SCOPED_TRACE(spec);
-    const auto recipe = std::make_shared<const Recipe>(Recipe::fit(data, parse_kernel_spec(spec), {}, {}));
-    const auto bank = stored(Recipe::training_bank(recipe), BankKind::dense);
-    EXPECT_EQ(bank->kind(), "dense");
-    EXPECT_EQ(bank->bytes(), 3U * 60U * 60U * sizeof(double));
-    EXPECT_EQ(bank->shared_bytes(), bank->bytes());
-    const auto& dense = dynamic_cast<const kernels::DenseBank&>(*bank);
-    for (Index p = 0; p < 3; ++p) EXPECT_EQ(dense.f64(p), data.kernels[at(p)].values.data());
-  }
 }
 
 TEST(Banks, EveryVerbOfSharedKernels) {
@@ -634,35 +591,6 @@ TEST(Banks, EveryVerbOfSharedKernels) {
   EXPECT_EQ(store_bank(computed, request, context)->kind(), "dense");
   --context.memory_budget;
   EXPECT_THROW((void)store_bank(computed, request, context), ResourceError);
-}
-
-TEST(Banks, GivenKernelsThatAreNotSymmetricToTheBitAreCopied) {
-  Dataset data = with_given_kernels();
-  Matrix k = data.kernels[1].values.copy();
-  const double before = k(3, 7);
-  k(3, 7) += 1e-10;
-  data.kernels[1].values = k;
-  const Recipe recipe = Recipe::fit(data, parse_kernel_spec("precomputed"), {}, {});
-  EXPECT_EQ(recipe.basis.kernels[0].values.data(), data.kernels[0].values.data());
-  EXPECT_NE(recipe.basis.kernels[1].values.data(), data.kernels[1].values.data());
-  EXPECT_EQ(data.kernels[1].values(3, 7), before + 1e-10);
-  EXPECT_EQ(recipe.basis.kernels[1].values(3, 7), recipe.basis.kernels[1].values(7, 3));
-}
-
-TEST(Banks, BorrowedKernelsAreChecked) {
-  Vector values(2 * 70 * 70, 1.0);
-  const auto make = [&](Index rows, Index cols) {
-    return make_dense_bank(BorrowedKernels{values.data(), rows, cols, {}}, {"a", "b"}, true);
-  };
-  EXPECT_NO_THROW((void)make(70, 70));
-  EXPECT_THROW((void)make(70, 35), InvalidArgument);
-  for (const Index place : {Index{1}, Index{69}, Index{33 * 70 + 2}, Index{68 * 70 + 69}}) {
-    values[static_cast<std::size_t>(70 * 70 + place)] = 2.0;
-    EXPECT_THROW((void)make(70, 70), InvalidArgument) << place;
-    values[static_cast<std::size_t>(70 * 70 + place)] = std::numeric_limits<double>::infinity();
-    EXPECT_THROW((void)make(70, 70), InvalidArgument) << place;
-    values[static_cast<std::size_t>(70 * 70 + place)] = 1.0;
-  }
 }
 
 }  // namespace
