@@ -142,7 +142,7 @@ class Adviser {
       const auto own = raw_.features.column(j);
       values.assign(own.begin(), own.end());
     } else if (const TextColumn* text = finder_.text(column.feature)) {
-      values = data::numbers_in(text->values);
+      values = data::numbers_in(text->values, column.format);
     }
     for (double& v : values)
       if (std::isnan(v)) v = column.fill;
