@@ -24,7 +24,7 @@ COMMON = (
     ("views", None, [dict, None], (
         "Named groups of features: ``{\"rna\": slice(0, 2000), \"clinical\": [\"age\", \"grade\"]}``. Kernels without "
         "``on`` then look at each view. None: the beginnings of a DataFrame's column names where all are called "
-        "``view.column``; ``{}``: no views.")),
+        "``view.column``; an empty dict: no views.")),
     ("keep", None, ["array-like", None],
      "Columns of a DataFrame that must not be dropped as ids, names or dates."),
     ("text", None, ["array-like", None],
