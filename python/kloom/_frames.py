@@ -3,6 +3,7 @@
 What becomes of a column is decided by the library, by the rules of the command line (docs/guide/columns.md)."""
 import numbers
 import warnings
+from collections import Counter
 
 import numpy as np
 from sklearn.utils.validation import _check_y, _get_feature_names, check_array, check_consistent_length
@@ -90,9 +91,9 @@ def is_category(values):
 def read_frame(X, names, wanted=None):
     """The columns `wanted` (all, where None) of a frame under the given names."""
     listed = list(X.columns)
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise ValueError(f"two columns of X are called {twice[0]!r}; rename one of them")
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"two columns of X are called {twice!r}; rename one of them")
     chosen, columns, categories = [], [], []
     for name, own in zip(names, listed):
         if wanted is not None and name not in wanted:
