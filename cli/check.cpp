@@ -48,7 +48,9 @@ int run(const CheckOptions& options) {
   const Model model = load_model(options.model);
   if (!model.recipe)
     throw InvalidArgument(fmt::format("{} has no recipe for kernels, so it cannot be checked", options.model));
-  const Dataset data = load_dataset(request_for_model(model, options.dataset, true), session.context());
+  Dataset data = load_dataset(request_for_model(model, options.dataset, true), session.context());
+  // Training left samples without a label out, unless its method could use them.
+  if (data.samples != model.recipe->basis.samples) drop_unlabelled(data, session);
   require_training_samples(model, data);
   const Targets targets = training_targets(model, data);
   BankRequest request;

@@ -117,6 +117,10 @@ void add_preprocessing_options(CLI::App& app, DatasetOptions& options) {
                  "(default: decided column by column, see docs/guide/columns.md)")
       ->group(group)
       ->type_name("refuse|onehot");
+  repeatable(app.add_option("--category", options.category,
+                            "Columns of categories, even where they look like numbers"))
+      ->group(group)
+      ->type_name("NAMES");
   repeatable(app.add_option("--keep", options.keep, "Columns that must not be dropped as ids, names or dates"))
       ->group(group)
       ->type_name("NAMES");
@@ -158,6 +162,7 @@ DatasetRequest dataset_request(const DatasetOptions& options, bool target_requir
   request.inner_join = choice("--join", options.join, {"inner"}) == "inner";
   request.ignore = split_all(options.ignore);
   request.text = split_all(options.text);
+  for (std::string& name : split_all(options.category)) request.text.push_back(std::move(name));
   return request;
 }
 
@@ -173,6 +178,8 @@ PreprocessingOptions preprocessing_options(const DatasetOptions& options) {
   result.decide = categorical.empty();
   result.onehot = categorical == "onehot";
   result.keep = split_all(options.keep);
+  result.keep_text = split_all(options.text);
+  result.categories = split_all(options.category);
   return result;
 }
 

@@ -32,6 +32,7 @@ struct DatasetOptions {
   std::string impute;
   std::string categorical;
   std::vector<std::string> keep;
+  std::vector<std::string> category;
   bool no_standardise = false;
   std::string positive;
   std::string task;
@@ -39,7 +40,7 @@ struct DatasetOptions {
 
 // Files, target and columns: every command that reads samples.
 void add_dataset_options(CLI::App& app, DatasetOptions& options);
-// --impute, --categorical, --keep, --no-standardise.
+// --impute, --categorical, --category, --keep, --no-standardise.
 void add_preprocessing_options(CLI::App& app, DatasetOptions& options);
 // --weight, --positive, --task.
 void add_target_options(CLI::App& app, DatasetOptions& options);

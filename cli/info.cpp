@@ -55,20 +55,6 @@ FileKind kind_of(const std::string& path) {
   return header.find("kloom-bank") != std::string::npos ? FileKind::bank : FileKind::model;
 }
 
-Json columns_json(const std::vector<ColumnDecision>& decisions) {
-  Json list = Json::array();
-  for (const ColumnDecision& d : decisions) {
-    list.push_back({{"name", d.feature.name},
-                    {"view", d.feature.view},
-                    {"kind", to_string(d.kind)},
-                    {"used", d.used},
-                    {"missing", d.missing},
-                    {"treatment", d.treatment},
-                    {"reason", d.reason}});
-  }
-  return list;
-}
-
 std::string options_text(const Model& model) {
   const Json options = Json::parse(model.options_json, nullptr, false);
   std::vector<std::string> texts;
@@ -86,9 +72,10 @@ void show_model(const std::string& path, Session& session) {
   if (!model.target_name.empty()) text += fmt::format("  target '{}'\n", model.target_name);
   text += fmt::format("  {} training samples, {} kernels, {}\n", model.coefficients.rows(),
                       model.kernel_names.size(), format_bytes(std::filesystem::file_size(path)));
-  if (model.recipe) text += fmt::format("  kernels: {}\n", to_string(model.recipe->spec));
+  if (model.recipe) text += "  kernels: " + wrap(to_string(model.recipe->spec), 100, 4) + "\n";
   if (model.recipe) {
-    for (const std::string& line : summarise(model.recipe->decisions)) text += "  " + wrap(line, 100, 4) + "\n";
+    for (const std::string& line : model.recipe->advice) text += "    " + wrap(line, 100, 6) + "\n";
+    if (!model.recipe->decisions.empty()) text += "  columns:\n" + columns_text(model.recipe->decisions);
   }
   text += "  options: " + wrap(options_text(model), 100, 11) + "\n";
   if (report.is_object()) {
@@ -107,7 +94,10 @@ void show_model(const std::string& path, Session& session) {
   json["spec"] = model.recipe ? Json(to_string(model.recipe->spec)) : Json();
   json["options"] = Json::parse(model.options_json, nullptr, false);
   json["kernels"] = kernels_json(model);
-  if (model.recipe) json["columns"] = columns_json(model.recipe->decisions);
+  if (model.recipe) {
+    json["columns"] = columns_json(model.recipe->decisions);
+    json["kernels_chosen"] = model.recipe->advice;
+  }
   json["report"] = report.is_discarded() ? Json() : report;
   session.console().json_result(dump(json));
 }
@@ -144,32 +134,10 @@ std::vector<std::string> feature_names(const Dataset& data) {
   return names;
 }
 
-// Columns about which there is more to say than that they are numbers come first.
-std::string columns_text(const std::vector<ColumnDecision>& decisions) {
-  constexpr std::size_t kColumnsShown = 40;
-  std::vector<const ColumnDecision*> order;
-  for (const ColumnDecision& d : decisions)
-    if (decisions.size() <= kColumnsShown || !d.reason.empty()) order.push_back(&d);
-  std::string text;
-  std::size_t width = 0;
-  for (const auto* d : order) width = std::max(width, std::min<std::size_t>(30, d->feature.name.size()));
-  for (std::size_t k = 0; k < std::min(order.size(), kColumnsShown); ++k) {
-    const ColumnDecision& d = *order[k];
-    text += fmt::format("    {:<{}}  {:<10}{}{}\n", d.feature.name, width, to_string(d.kind), d.treatment,
-                        d.reason.empty() ? "" : ": " + d.reason);
-  }
-  if (std::min(order.size(), kColumnsShown) < decisions.size())
-    text += fmt::format("    … and {} more columns (--json lists all)\n",
-                        decisions.size() - std::min(order.size(), kColumnsShown));
-  return text;
-}
-
 // What training would make of the columns, and with which kernels.
 std::string plan_text(const InfoOptions& options, const Dataset& data, Json& json) {
   std::vector<ColumnDecision> decisions;
-  PreprocessingOptions preparation = preprocessing_options(options.dataset);
-  preparation.keep_text = options.dataset.text;
-  const auto preprocessing = Preprocessing::fit(data, preparation, &decisions);
+  const auto preprocessing = Preprocessing::fit(data, preprocessing_options(options.dataset), &decisions);
   const KernelAdvice advice = advise_kernels(data, preprocessing, decisions);
   json["columns"] = columns_json(decisions);
   json["kernels"] = to_string(advice.spec);

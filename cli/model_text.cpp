@@ -83,6 +83,39 @@ nlohmann::ordered_json kernels_json(const Model& model) {
   return json;
 }
 
+nlohmann::ordered_json columns_json(const std::vector<ColumnDecision>& decisions) {
+  auto list = nlohmann::ordered_json::array();
+  for (const ColumnDecision& d : decisions) {
+    list.push_back({{"name", d.feature.name},
+                    {"view", d.feature.view},
+                    {"kind", to_string(d.kind)},
+                    {"used", d.used},
+                    {"missing", d.missing},
+                    {"treatment", d.treatment},
+                    {"reason", d.reason}});
+  }
+  return list;
+}
+
+std::string columns_text(const std::vector<ColumnDecision>& decisions) {
+  constexpr std::size_t kColumnsShown = 40;
+  std::vector<const ColumnDecision*> order;
+  for (const ColumnDecision& d : decisions)
+    if (decisions.size() <= kColumnsShown || !d.reason.empty()) order.push_back(&d);
+  std::string text;
+  std::size_t width = 0;
+  for (const auto* d : order) width = std::max(width, std::min<std::size_t>(30, d->feature.name.size()));
+  for (std::size_t k = 0; k < std::min(order.size(), kColumnsShown); ++k) {
+    const ColumnDecision& d = *order[k];
+    text += fmt::format("    {:<{}}  {:<10}{}{}\n", d.feature.name, width, to_string(d.kind), d.treatment,
+                        d.reason.empty() ? "" : ": " + d.reason);
+  }
+  if (std::min(order.size(), kColumnsShown) < decisions.size())
+    text += fmt::format("    … and {} more columns (--json lists all)\n",
+                        decisions.size() - std::min(order.size(), kColumnsShown));
+  return text;
+}
+
 std::string dump(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

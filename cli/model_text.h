@@ -24,6 +24,10 @@ struct KernelWeight {
 // "classes benign, malignant; positive class 'malignant'", or "" without classes.
 [[nodiscard]] std::string class_sentence(const Model& model);
 [[nodiscard]] nlohmann::ordered_json kernels_json(const Model& model);
+// What was decided about columns: all of them for programs, the first for people. Columns about which there is more to say
+// than that they are numbers come first.
+[[nodiscard]] nlohmann::ordered_json columns_json(const std::vector<ColumnDecision>& decisions);
+[[nodiscard]] std::string columns_text(const std::vector<ColumnDecision>& decisions);
 // Serialises with everything that is not UTF-8 replaced.
 [[nodiscard]] std::string dump(const nlohmann::ordered_json& json);
 

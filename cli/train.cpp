@@ -94,20 +94,20 @@ void require_sample_maps(const TrainOptions& options, const Learner& learner) {
                                     learner.name, list_of(able, 10)));
 }
 
-// Samples without a label are used where the method can.
-TargetsRequest labels_request(const TrainOptions& options, const Dataset& data) {
-  TargetsRequest request = targets_request(options.dataset, data);
-  request.allow_unlabelled =
-      options.method.method.empty() || find_learner(options.method.method).semi_supervised;
-  return request;
+// Samples without a label are used by a method that was asked for and can.
+bool uses_unlabelled(const TrainOptions& options) {
+  return !options.method.method.empty() && find_learner(options.method.method).semi_supervised;
 }
 
 Training prepare(const TrainOptions& options, const DatasetRequest& request, Session& session) {
   Training training;
   training.input = read_training_data(request, options.kernels, session);
+  if (!uses_unlabelled(options)) drop_unlabelled(training.input.data, session);
   const Dataset& data = training.input.data;
   session.console().note(describe(data));
-  training.targets = make_targets(data.labels, labels_request(options, data));
+  TargetsRequest labels = targets_request(options.dataset, data);
+  labels.allow_unlabelled = options.method.method.empty() || uses_unlabelled(options);
+  training.targets = make_targets(data.labels, labels);
   training.targets.weights = data.weights;
   session.console().note(target_sentence(training.targets, data));
   const Learner& learner = choose_method(options.method, training.targets);
@@ -145,6 +145,14 @@ void complete_report(const TrainOptions& options, const Training& training, FitR
   fit.model.report_json = to_json(fit.report);
 }
 
+// What was decided about columns, and why these kernels.
+void add_decisions(nlohmann::ordered_json& json, const Model& model) {
+  if (!model.recipe) return;
+  json["spec"] = to_string(model.recipe->spec);
+  json["kernels_chosen"] = model.recipe->advice;
+  json["columns"] = columns_json(model.recipe->decisions);
+}
+
 std::string train_json(const TrainOptions& options, const FitResult& fit, bool whole) {
   nlohmann::ordered_json json = {{"command", "train"}, {"model", options.output}};
   json["model_bytes"] = model_file_bytes(fit.model);
@@ -154,13 +162,16 @@ std::string train_json(const TrainOptions& options, const FitResult& fit, bool w
     json["positive_class"] = fit.model.classes.back();
   json["report"] = nlohmann::ordered_json::parse(fit.model.report_json);
   json["kernels"] = kernels_json(fit.model);
+  add_decisions(json, fit.model);
   return dump(json);
 }
 
 void write_training_report(const TrainOptions& options, const Training& training, const FitResult& fit,
                            Session& session) {
   if (!options.report.ends_with(".html")) {
-    write_file(options.report, fit.model.report_json + "\n");
+    auto json = nlohmann::ordered_json::parse(fit.model.report_json);
+    add_decisions(json, fit.model);
+    write_file(options.report, dump(json) + "\n");
     return;
   }
   RunFacts facts;

@@ -88,13 +88,35 @@ TrainingData read_training_data(const DatasetRequest& request, const KernelOptio
   return training;
 }
 
+void drop_unlabelled(Dataset& data, Session& session) {
+  if (!data.kernels.empty() || !data.distances.empty()) return;
+  std::vector<Index> kept;
+  Index first = -1;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    if (!data.labels[i].empty()) {
+      kept.push_back(static_cast<Index>(i));
+    } else if (first < 0) {
+      first = static_cast<Index>(i);
+    }
+  }
+  if (first < 0 || kept.empty()) return;
+  const bool lines = at(first) < data.lines.size();
+  session.console().note(
+      fmt::format("{}: {} of {} samples have no value in the target '{}' and are left out, the first {} {} "
+                  "(--method bemkl can use them)",
+                  data.source, data.samples - std::ssize(kept), data.samples, data.target_name,
+                  lines ? "on line" : "is sample", lines ? data.lines[at(first)] : first + 1));
+  data = select_samples(data, kept);
+}
+
 KernelChoice choose_kernels(const Dataset& data, const DatasetOptions& options, const KernelOptions& kernels) {
   KernelChoice choice;
   choice.by_default = kernels.spec.empty();
   // Without families the recipe chooses kernels that suit its training samples.
   if (!choice.by_default) choice.spec = parse_kernel_spec(kernels.spec);
   choice.recipe.preprocessing = preprocessing_options(options);
-  choice.recipe.preprocessing.keep_text = text_columns_to_keep(choice.spec, data, options.text);
+  choice.recipe.preprocessing.keep_text =
+      text_columns_to_keep(choice.spec, data, choice.recipe.preprocessing.keep_text);
   if (!kernels.normalise.empty()) choice.recipe.normalisation = parse_normalisation(kernels.normalise);
   choice.recipe.clip_spectrum = kernels.clip_spectrum;
   return choice;

@@ -28,6 +28,9 @@ struct TrainingData {
 // Reads the samples and says what was found.
 [[nodiscard]] TrainingData read_training_data(const DatasetRequest& request, const KernelOptions& kernels,
                                               Session& session);
+// Leaves out samples without a label and says so, for methods that cannot use them. Where matrices are given they stay: a
+// sample has its row and column in each.
+void drop_unlabelled(Dataset& data, Session& session);
 // The spec, or the default one where the user chose none, and how columns are prepared for it.
 struct KernelChoice {
   KernelSpec spec;

@@ -97,6 +97,7 @@ ValidationInput read_validation_input(const ValidationOptions& options, bool unl
   }
   ValidationInput input;
   input.data = read_training_data(request, options.kernels, session).data;
+  if (!unlabelled) drop_unlabelled(input.data, session);
   input.splits = split_request(options, input.data);
   session.console().note(describe(input.data));
   TargetsRequest labels = targets_request(options.dataset, input.data);

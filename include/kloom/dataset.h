@@ -98,6 +98,20 @@ struct DatasetRequest {
 // Throws InvalidArgument (content) or FileError (cannot be read), naming file, line, column and value.
 [[nodiscard]] Dataset load_dataset(const DatasetRequest& request, const Context& context);
 
+// A column that a program has in memory, such as one of a DataFrame: numbers with NaN where there is no value, or texts as
+// a file would have them.
+struct TableColumn {
+  std::string name;
+  Vector numbers;
+  std::vector<std::string> texts;  // where not empty, `numbers` is
+};
+// The data set that a file of these columns would give: texts that are all numbers or gaps become numbers, a column called
+// `id` or `sample` the ids (unless the request is one of prediction), and views are found by the beginnings of names. The
+// request's `text`, `views` of columns, `no_views` and `target_required` are looked at. Throws InvalidArgument where two
+// columns have the same name.
+[[nodiscard]] Dataset dataset_from_columns(std::vector<TableColumn> columns, Index rows,
+                                           const DatasetRequest& request);
+
 // Bytes of memory that the samples take; matrices that are given are counted apart.
 [[nodiscard]] std::size_t sample_bytes(const Dataset& data);
 [[nodiscard]] std::size_t matrix_bytes(const Dataset& data);
@@ -155,12 +169,21 @@ enum class Transform {
 struct PreprocessingOptions {
   bool standardise = true;
   Impute impute = Impute::median;
-  bool indicate = true;                // a 0/1 feature that marks where values were missing in training
-  bool decide = true;                  // decide what text columns are; false: `onehot` says it for all of them
-  bool drop_ids = true;                // drop columns of numbers that count rows or are called an id
-  bool onehot = false;                 // without `decide`: code every text column, or refuse it
-  std::vector<std::string> keep_text;  // text columns that string kernels use
-  std::vector<std::string> keep;       // columns that must not be dropped
+  bool indicate = true;                 // a 0/1 feature that marks where values were missing in training
+  bool decide = true;                   // decide what text columns are; false: `onehot` says it for all of them
+  bool drop_ids = true;                 // drop columns of numbers that count rows or are called an id
+  bool onehot = false;                  // without `decide`: code every text column, or refuse it
+  std::vector<std::string> keep_text;   // text columns that string kernels use
+  std::vector<std::string> keep;        // columns that must not be dropped
+  std::vector<std::string> categories;  // text columns that are categories whatever they look like
+};
+
+// How a column of text writes its numbers: 1,234.5 or 1.234,5, 12 kg, $7. Without a mark of thousands, a single comma is a
+// decimal one.
+struct NumberFormat {
+  char thousands = 0;  // ',' or '.'; 0: none
+  std::string unit;    // before or after every number
+  friend bool operator==(const NumberFormat&, const NumberFormat&) = default;
 };
 
 class Preprocessing {
@@ -176,6 +199,7 @@ class Preprocessing {
     Transform transform = Transform::standardised;
     Vector knots = {};                         // ranks: training value, its score, next value, ...
     std::vector<std::string> categories = {};  // codes: the categories in the order of their numbers
+    NumberFormat format = {};                  // of numbers in a text column
     friend bool operator==(const Column&, const Column&) = default;
 
     // The column of the file that it comes from.

@@ -126,6 +126,6 @@ struct KernelAdvice {
                                           const std::vector<ColumnDecision>& decisions,
                                           const Targets* targets = nullptr);
 // The same for raw data that no decision was made about yet.
-[[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train);
+[[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train, const Targets* targets = nullptr);
 
 }  // namespace kloom

@@ -26,7 +26,7 @@ struct Recipe {
   std::vector<KernelTerm> terms;          // one per kernel
   Dataset basis;                          // preprocessed training samples: the columns of every bank
   std::vector<ColumnDecision> decisions;  // what was decided about every column of the raw training data
-  std::vector<std::string> advice;        // why these kernels, where no spec was given; not kept in files
+  std::vector<std::string> advice;        // why these kernels, where no spec was given
 
   // Fits preprocessing and kernels on raw training data. A spec without families: kernels are chosen that suit
   // these data (advise_kernels), so that a cross-validation chooses them from each training part. `targets` of

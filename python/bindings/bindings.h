@@ -17,6 +17,7 @@
 #include "kloom/context.h"
 #include "kloom/error.h"
 #include "kloom/matrix.h"
+#include "kloom/recipe.h"
 
 namespace kloom::python {
 
@@ -81,6 +82,23 @@ using Array = py::array_t<double>;  // any strides
 [[nodiscard]] py::array to_array(Matrix matrix);
 [[nodiscard]] py::array to_array(std::vector<int> values);
 [[nodiscard]] py::array to_array(Vector values);
+
+// What an estimator says about kernels and columns.
+struct RecipeRequest {
+  std::string spec;  // empty: what suits the data
+  bool standardise = true;
+  std::string normalise = "unit-diagonal";
+  bool clip_spectrum = false;
+  // Of a table:
+  std::vector<std::string> keep;        // columns that must not be dropped
+  std::vector<std::string> text;        // columns for kernels of texts
+  std::vector<std::string> categories;  // columns that are categories whatever they look like
+};
+// For tables whose columns have names: decided column by column, as the command line does.
+[[nodiscard]] RecipeOptions table_options(const RecipeRequest& request);
+[[nodiscard]] py::list decisions_of(const Recipe& recipe);
+// Columns of text: those of string kernels, and those that are coded one-hot.
+[[nodiscard]] std::vector<std::string> text_names(const Preprocessing& preprocessing);
 
 void bind_context(py::module_& m);
 void bind_data(py::module_& m);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Samples, labels and the recipe that makes kernels of samples.
+#include <algorithm>
+
 #include "bindings.h"
 #include "kloom/kernels.h"
 #include "kloom/recipe.h"
@@ -23,8 +25,28 @@ Dataset make_dataset(const Array& features, const Names& names, const ViewList& 
   return data;
 }
 
-void add_text(Dataset& data, const std::string& name, Names values) {
-  data.texts.push_back({{name, ""}, std::move(values)});
+// Columns of a DataFrame in their order: an array of numbers, or a list of texts.
+Dataset table_dataset(const py::list& columns, Index rows, const std::vector<ViewRequest>& views,
+                      bool find_views, const Names& text, bool training) {
+  std::vector<TableColumn> table;
+  for (const py::handle item : columns) {
+    const auto [name, values] = item.cast<std::pair<std::string, py::object>>();
+    TableColumn column{name, {}, {}};
+    if (py::isinstance<py::array>(values)) {
+      const auto numbers = values.cast<py::array_t<double, py::array::c_style | py::array::forcecast>>();
+      column.numbers.assign(numbers.data(), numbers.data() + numbers.size());
+    } else {
+      column.texts = values.cast<Names>();
+    }
+    table.push_back(std::move(column));
+  }
+  DatasetRequest request;
+  request.views = views;
+  request.no_views = !find_views;
+  request.text = text;
+  request.target_required = training;
+  const py::gil_scoped_release release;
+  return dataset_from_columns(std::move(table), rows, request);
 }
 
 void add_kernel(Dataset& data, const std::string& name, const Array& kernel) {
@@ -63,14 +85,8 @@ Targets number_targets(const Array& values, const std::optional<std::vector<doub
   return targets;
 }
 
-struct RecipeRequest {
-  std::string spec;  // empty: what suits the data
-  bool standardise = true;
-  std::string normalise;
-  bool clip_spectrum = false;
-};
-
-Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Settings& settings) {
+Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Settings& settings,
+                  const Targets* targets) {
   return run(settings, [&](const Context& context) {
     RecipeOptions options;
     options.preprocessing.standardise = request.standardise;
@@ -80,8 +96,15 @@ Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Setti
     options.preprocessing.decide = false;
     options.normalisation = parse_normalisation(request.normalise);
     options.clip_spectrum = request.clip_spectrum;
-    const KernelSpec spec = request.spec.empty() ? default_kernel_spec(data) : parse_kernel_spec(request.spec);
-    return Recipe::fit(data, spec, options, context);
+    const KernelSpec spec = request.spec.empty() ? default_kernel_spec(data, targets) : parse_kernel_spec(request.spec);
+    return Recipe::fit(data, spec, options, context, targets);
+  });
+}
+
+Recipe fit_table_recipe(const Dataset& data, const RecipeRequest& request, const Settings& settings) {
+  return run(settings, [&](const Context& context) {
+    const KernelSpec spec = request.spec.empty() ? KernelSpec{} : parse_kernel_spec(request.spec);
+    return Recipe::fit(data, spec, table_options(request), context);
   });
 }
 
@@ -92,18 +115,34 @@ Names kernel_names(const Recipe& recipe) {
 }
 
 void bind_recipe(py::module_& m) {
+  py::class_<RecipeRequest>(m, "RecipeRequest")
+      .def(py::init<>())
+      .def_readwrite("spec", &RecipeRequest::spec)
+      .def_readwrite("standardise", &RecipeRequest::standardise)
+      .def_readwrite("normalise", &RecipeRequest::normalise)
+      .def_readwrite("keep", &RecipeRequest::keep)
+      .def_readwrite("text", &RecipeRequest::text)
+      .def_readwrite("categories", &RecipeRequest::categories);
   py::class_<Recipe>(m, "Recipe")
       .def_static(
           "fit",
           [](const Dataset& data, const std::string& spec, bool standardise, const std::string& normalise,
-             bool clip_spectrum, const Settings& settings) {
-            return fit_recipe(data, {spec, standardise, normalise, clip_spectrum}, settings);
+             bool clip_spectrum, const Settings& settings, const Targets* targets) {
+            RecipeRequest request;
+            request.spec = spec;
+            request.standardise = standardise;
+            request.normalise = normalise;
+            request.clip_spectrum = clip_spectrum;
+            return fit_recipe(data, request, settings, targets);
           },
           py::arg("data"), py::arg("spec"), py::arg("standardise"), py::arg("normalise"),
-          py::arg("clip_spectrum"), py::arg("settings"))
+          py::arg("clip_spectrum"), py::arg("settings"), py::arg("targets") = nullptr)
+      .def_static("fit_table", &fit_table_recipe, py::arg("data"), py::arg("request"), py::arg("settings"))
       .def_static("for_kernels", &Recipe::for_kernels, py::arg("names"), py::arg("samples"))
       .def_property_readonly("spec", [](const Recipe& recipe) { return to_string(recipe.spec); })
       .def_property_readonly("kernel_names", &kernel_names)
+      .def_property_readonly("text_names",
+                             [](const Recipe& recipe) { return text_names(recipe.preprocessing); })
       .def_property_readonly("samples", [](const Recipe& recipe) { return recipe.basis.samples; })
       .def("training_bank", [](const Recipe& self) { return self.training_bank(); })
       .def(
@@ -116,10 +155,54 @@ void bind_recipe(py::module_& m) {
 
 }  // namespace
 
+RecipeOptions table_options(const RecipeRequest& request) {
+  RecipeOptions options;
+  options.preprocessing.standardise = request.standardise;
+  options.preprocessing.keep = request.keep;
+  options.preprocessing.keep_text = request.text;
+  options.preprocessing.categories = request.categories;
+  options.normalisation = parse_normalisation(request.normalise);
+  options.clip_spectrum = request.clip_spectrum;
+  return options;
+}
+
+std::vector<std::string> text_names(const Preprocessing& preprocessing) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const auto& column : preprocessing.columns()) {
+    if (column.from_text()) add(column.source().name);
+  }
+  for (const auto& feature : preprocessing.text_columns()) add(feature.name);
+  return names;
+}
+
+py::list decisions_of(const Recipe& recipe) {
+  py::list list;
+  for (const ColumnDecision& d : recipe.decisions) {
+    py::dict entry;
+    entry["name"] = d.feature.name;
+    entry["kind"] = std::string(to_string(d.kind));
+    entry["treatment"] = d.treatment;
+    entry["reason"] = d.reason;
+    entry["used"] = d.used;
+    entry["missing"] = d.missing;
+    entry["view"] = d.feature.view;
+    list.append(std::move(entry));
+  }
+  return list;
+}
+
 void bind_data(py::module_& m) {
+  py::class_<ViewRequest>(m, "ViewRequest").def(py::init([](const std::string& name, const Names& columns) {
+    return ViewRequest{name, "", columns};
+  }));
   py::class_<Dataset>(m, "Dataset")
       .def(py::init(&make_dataset), py::arg("features"), py::arg("names"), py::arg("views") = ViewList{})
-      .def("add_text", &add_text, py::arg("name"), py::arg("values"))
+      .def_static("of_table", &table_dataset, py::arg("columns"), py::arg("rows"), py::arg("views"),
+                  py::arg("find_views"), py::arg("text"), py::arg("training"))
+      .def_property_readonly("notes", [](const Dataset& data) { return data.notes; })
       .def("add_kernel", &add_kernel, py::arg("name"), py::arg("kernel"))
       .def_property_readonly("samples", [](const Dataset& data) { return data.samples; });
 

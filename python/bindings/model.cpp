@@ -18,20 +18,6 @@ std::vector<std::string> feature_names(const Model& model) {
   return names;
 }
 
-// Columns of text: those of string kernels, and those that are coded one-hot.
-std::vector<std::string> text_names(const Model& model) {
-  std::vector<std::string> names;
-  if (!model.recipe) return names;
-  const auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  for (const auto& column : model.recipe->preprocessing.columns()) {
-    if (column.from_text()) add(column.source().name);
-  }
-  for (const auto& feature : model.recipe->preprocessing.text_columns()) add(feature.name);
-  return names;
-}
-
 // Kernels come as matrices, and as they are: a bank of them needs no recipe.
 bool takes_plain_kernels(const Model& model) {
   if (!model.recipe) return true;
@@ -106,8 +92,19 @@ void bind_parts(py::class_<Model>& model) {
       .def_property_readonly(
           "imputes",
           [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().impute != Impute::refuse; })
+      .def_property_readonly("decisions",
+                             [](const Model& m) { return m.recipe ? decisions_of(*m.recipe) : py::list(); })
+      .def_property_readonly(
+          "kernel_reasons",
+          [](const Model& m) { return m.recipe ? m.recipe->advice : std::vector<std::string>{}; })
+      .def("surprises",
+           [](const Model& m, const Dataset& data) {
+             return m.recipe ? m.recipe->preprocessing.surprises(data) : std::vector<std::string>{};
+           })
       .def_property_readonly("feature_names", &feature_names)
-      .def_property_readonly("text_names", &text_names);
+      .def_property_readonly("text_names", [](const Model& m) {
+        return m.recipe ? text_names(m.recipe->preprocessing) : std::vector<std::string>{};
+      });
 }
 
 }  // namespace

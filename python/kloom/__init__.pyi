@@ -26,6 +26,8 @@ class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -36,6 +38,8 @@ class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
         landmarks: int = 0,
         screen_on: int = 350,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -63,6 +67,8 @@ class AutoMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     def __init__(
         self,
         kernels: _Kernels = None,
@@ -72,6 +78,8 @@ class AutoMKLRegressor(RegressorMixin, BaseEstimator):
         landmarks: int = 0,
         screen_on: int = 350,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -96,6 +104,8 @@ class BEMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -129,6 +139,8 @@ class BEMKLClassifier(ClassifierMixin, BaseEstimator):
         literal: bool = False,
         unlabelled: Any = None,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -158,6 +170,8 @@ class BEMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     def __init__(
         self,
         kernels: _Kernels = None,
@@ -185,6 +199,8 @@ class BEMKLRegressor(RegressorMixin, BaseEstimator):
         calibration: Literal["held-out", "none"] = "held-out",
         literal: bool = False,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -248,6 +264,8 @@ class LMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -265,6 +283,8 @@ class LMKLClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         probability: bool = True,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -292,6 +312,8 @@ class LMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     def __init__(
         self,
         kernels: _Kernels = None,
@@ -307,6 +329,8 @@ class LMKLRegressor(RegressorMixin, BaseEstimator):
         epsilon: float = 0.1,
         folds: int = 5,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -331,6 +355,8 @@ class LpMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     gap_: float
     def __init__(
@@ -347,6 +373,8 @@ class LpMKLClassifier(ClassifierMixin, BaseEstimator):
         probability: bool = True,
         norm: float = 2.0,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -374,6 +402,8 @@ class LpMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     gap_: float
     def __init__(
         self,
@@ -387,6 +417,8 @@ class LpMKLRegressor(RegressorMixin, BaseEstimator):
         max_iter: int = 500,
         norm: float = 2.0,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -411,6 +443,8 @@ class MKLDAClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -431,6 +465,8 @@ class MKLDAClassifier(ClassifierMixin, BaseEstimator):
         features: int = 32,
         dt_update: int = 200,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -459,6 +495,8 @@ class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     gap_: float
     def __init__(
@@ -476,6 +514,8 @@ class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
         tol: float = 0.001,
         max_iter: int = 500,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -507,6 +547,8 @@ class SAMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -526,6 +568,8 @@ class SAMKLClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         probability: bool = True,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -559,6 +603,8 @@ class SimpleMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     gap_: float
     def __init__(
@@ -575,6 +621,8 @@ class SimpleMKLClassifier(ClassifierMixin, BaseEstimator):
         probability: bool = True,
         algorithm: Literal["second-order", "reduced-gradient"] = "second-order",
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -602,6 +650,8 @@ class SimpleMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     gap_: float
     def __init__(
         self,
@@ -615,6 +665,8 @@ class SimpleMKLRegressor(RegressorMixin, BaseEstimator):
         max_iter: int = 500,
         algorithm: Literal["second-order", "reduced-gradient"] = "second-order",
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -639,6 +691,8 @@ class SingleKernelClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     gap_: float
     def __init__(
@@ -654,6 +708,8 @@ class SingleKernelClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         probability: bool = True,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -681,6 +737,8 @@ class SingleKernelRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     gap_: float
     def __init__(
         self,
@@ -693,6 +751,8 @@ class SingleKernelRegressor(RegressorMixin, BaseEstimator):
         tol: float = 0.001,
         max_iter: int = 500,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -717,6 +777,8 @@ class UFOMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -733,6 +795,8 @@ class UFOMKLClassifier(ClassifierMixin, BaseEstimator):
         approx: str = "none",
         features: int = 32,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -761,6 +825,8 @@ class UniformMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     gap_: float
     def __init__(
@@ -776,6 +842,8 @@ class UniformMKLClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         probability: bool = True,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -803,6 +871,8 @@ class UniformMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     gap_: float
     def __init__(
         self,
@@ -815,6 +885,8 @@ class UniformMKLRegressor(RegressorMixin, BaseEstimator):
         tol: float = 0.001,
         max_iter: int = 500,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from . import _frames as frames
 from . import _inputs as inputs
 from ._bank import as_bank, refuse_indefinite
 from ._load import core
@@ -81,6 +82,8 @@ class KernelEstimator(BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or DataFrame
+            Columns of a DataFrame may hold numbers, texts, categories, truth values, dates and gaps; ``columns_`` says what was
+            made of each, by the rules of the command line. Arrays hold numbers without gaps.
             With ``kernels="precomputed"``: an (n_samples, n_samples, n_kernels) array, a KernelBank or a list of matrices.
         y : array-like of shape (n_samples,)
             Targets.
@@ -109,8 +112,9 @@ class KernelEstimator(BaseEstimator):
 
     def _read_training(self, X, y):
         self._kept = None
+        self._from_file = False
         if not inputs.is_precomputed(self.kernels):
-            return inputs.read_features(self, X, reset=True, y=y, multi_output=True, ensure_min_samples=2)
+            return inputs.read_training(self, X, y, multi_output=True)
         bank = as_bank(X)
         if bank.shape[0] != bank.shape[1]:
             raise ValueError(f"kernels between {bank.shape[0]} and {bank.shape[1]} samples were given to fit; kernels of "
@@ -149,11 +153,15 @@ class KernelEstimator(BaseEstimator):
             if not inputs.is_precomputed(self.kernels):
                 self._fit_X = X
             return core.fit_bank(self._method, bank, targets, self._option_values(), settings)
-        recipe = self._recipe(inputs.make_dataset(self, X), settings)
+        data = inputs.make_dataset(self, X)
+        spec = inputs.spec_of(self.kernels)
+        if isinstance(X, frames.Table):
+            request = frames.recipe_request(self, X, spec)
+            for note in data.notes if self.verbose else ():
+                say("info", note)
+            return core.fit_table(self._method, data, targets, self._option_values(), request, self.bank, settings)
+        recipe = inputs.fit_recipe(self, data, X, spec, settings, targets)
         return core.fit_recipe(self._method, recipe, targets, self._option_values(), self.bank, settings)
-
-    def _recipe(self, data, settings):
-        return core.Recipe.fit(data, inputs.spec_of(self.kernels), self.standardise, self.normalise, False, settings)
 
     # What the library answered.
 
@@ -185,6 +193,10 @@ class KernelEstimator(BaseEstimator):
         self.objective_ = self.report_.get("objective")
         if "gap" in self.report_:
             self.gap_ = self.report_["gap"]
+        if not model.takes_kernels:
+            in_order = getattr(self, "_by_name", False) and hasattr(self, "feature_names_in_")
+            self.columns_ = frames.decisions(self.feature_names_in_, model.decisions) if in_order else model.decisions
+            self.kernel_reasons_ = model.kernel_reasons
         self.dual_coef_ = model.coefficients
         self.intercept_ = model.bias
 
@@ -242,7 +254,10 @@ class KernelEstimator(BaseEstimator):
         functions = inputs.functions_of(self.kernels)
         if functions is not None:
             return core.Bank.from_stack(inputs.kernel_stack(functions, X, X), inputs.function_names(functions), True)
-        core.require_training_samples(self._model, core.Dataset(X, inputs.feature_names(self)))
+        if isinstance(X, frames.Table):
+            core.require_training_samples(self._model, X.dataset(self._model.text_names))
+        else:
+            core.require_training_samples(self._model, core.Dataset(X, inputs.feature_names(self)))
         return self._model.training_bank()
 
     # Files.

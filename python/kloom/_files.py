@@ -64,6 +64,7 @@ def _restore(estimator, model):
     estimator._model = model
     estimator._kept = None
     estimator._from_file = True
+    estimator._texts = model.text_names
     if model.takes_kernels:
         estimator.n_features_in_ = model.samples
     else:

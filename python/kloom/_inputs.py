@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from . import _frames as frames
 from ._bank import KernelBank, as_bank
 from ._compat import allow_nan, validate_data
 from ._kernels import Kernels
@@ -83,9 +84,28 @@ def _columns_of(view, columns, names):
     return every[columns]
 
 
+def read_training(estimator, X, y, least=2, **options):
+    """X and y of fit: a Table where X has columns with names and dtypes, else a matrix; sets n_features_in_ and
+    feature_names_in_."""
+    estimator._by_name = frames.is_frame(X) and functions_of(estimator.kernels) is None
+    if estimator._by_name:
+        return frames.read_training(estimator, X, y, least)
+    return read_features(estimator, X, reset=True, y=y, ensure_min_samples=least, **options)
+
+
 def make_dataset(estimator, X):
+    """The Dataset of training samples."""
     names = feature_names(estimator)
+    if isinstance(X, frames.Table):
+        views = None if estimator.views is None else view_columns(estimator.views, names)
+        return X.dataset([*frames.named(estimator.text), *X.categories], views, training=True)
     return core.Dataset(X, names, view_columns(estimator.views, names))
+
+
+def fit_recipe(estimator, data, X, spec, settings, targets=None):
+    if isinstance(X, frames.Table):
+        return core.Recipe.fit_table(data, frames.recipe_request(estimator, X, spec), settings)
+    return core.Recipe.fit(data, spec, estimator.standardise, estimator.normalise, False, settings, targets)
 
 
 def kernel_stack(functions, X, Z):
@@ -117,6 +137,8 @@ def new_samples(estimator, X):
         return _new_kernels(estimator, model, as_bank(X))
     if getattr(estimator, "_from_file", False):
         return _for_file_model(estimator, X)
+    if getattr(estimator, "_by_name", False):
+        return _named_columns(estimator, frames.read_new(estimator, X))
     X = read_features(estimator, X, reset=False)[0]
     functions = functions_of(estimator.kernels)
     if functions is not None:
@@ -125,27 +147,22 @@ def new_samples(estimator, X):
     return core.Dataset(X, feature_names(estimator))
 
 
-def _for_file_model(estimator, X):
-    """For a model from a file: columns of a DataFrame are found by name, in any order, text and missing values included
-    where the model knows what to do with them."""
-    model = estimator._model
-    texts = model.text_names
-    frame = hasattr(X, "columns")
-    if texts and not frame:
-        raise ValueError(f"the model reads the text columns {', '.join(texts)}; give X as a DataFrame that has them")
-    table = X
-    if frame:
-        wanted = [*model.feature_names, *texts]
-        missing = [name for name in wanted if name not in X.columns]
-        if missing:
-            raise ValueError(f"the model was trained with the feature {missing[0]!r}, which X does not have")
-        X = X[model.feature_names]
-    options = allow_nan() if model.imputes else {}
-    numbers = read_features(estimator, X, reset=False, **options)[0]
-    data = core.Dataset(numbers, model.feature_names)
-    for name in texts:
-        data.add_text(name, [str(value) for value in table[name]])
+def _named_columns(estimator, table):
+    data = table.dataset(estimator._model.text_names)
+    frames.warn_of_surprises(estimator, table, data, stacklevel=5)
     return data
+
+
+def _for_file_model(estimator, X):
+    """For a model from a file: columns of a DataFrame are found by name, in any order."""
+    model = estimator._model
+    if frames.is_frame(X):
+        frames.require_samples(estimator, X, 1)
+        return _named_columns(estimator, frames.read_frame(X, [str(name) for name in X.columns]))
+    if model.text_names:
+        raise ValueError(f"the model reads the text columns {', '.join(model.text_names)}; give X as a DataFrame that has them")
+    options = allow_nan() if model.imputes else {}
+    return core.Dataset(read_features(estimator, X, reset=False, **options)[0], model.feature_names)
 
 
 def _new_kernels(estimator, model, bank):

@@ -23,7 +23,12 @@ KERNELS = ("kernels", None, None, (
 COMMON = (
     ("views", None, [dict, None], (
         "Named groups of features: ``{\"rna\": slice(0, 2000), \"clinical\": [\"age\", \"grade\"]}``. Kernels without "
-        "``on`` then look at each view.")),
+        "``on`` then look at each view. None: the beginnings of a DataFrame's column names where all are called "
+        "``view.column``; an empty dict: no views.")),
+    ("keep", None, ["array-like", None],
+     "Columns of a DataFrame that must not be dropped as ids, names or dates."),
+    ("text", None, ["array-like", None],
+     "Columns of a DataFrame to take as text for the kernels ``words`` and ``spectrum``, whatever they look like."),
     ("standardise", True, ["boolean"], "Subtract the mean of each feature and divide by its standard deviation."),
     ("normalise", "unit-diagonal",
      [StrOptions({"unit-diagonal", "unit-trace", "unit-variance", "centre", "none"})],
@@ -131,7 +136,7 @@ def parameter_docs(options):
     name, default, _, text = KERNELS
     entries = [(name, "str, object, callable, list of callables or None", default, text)]
     entries += [(o.name, o.type_text, o.default, in_python(o.doc[0].upper() + o.doc[1:]) + ".") for o in options]
-    kinds = {"views": "dict or None", "standardise": "bool", "normalise": "str", "bank": "str", "n_jobs": "int or None",
+    kinds = {"views": "dict or None", "keep": "list of str or None", "text": "list of str or None", "standardise": "bool", "normalise": "str", "bank": "str", "n_jobs": "int or None",
              "random_state": "int, RandomState instance or None", "verbose": "int"}
     entries += [(name, kinds[name], default, text) for name, default, _, text in COMMON]
     lines = ["Parameters", "----------"]

@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import _check_y, check_consistent_length
 
+from . import _frames as frames
 from . import _inputs as inputs
 from ._base import copies_differ
 from ._load import core
@@ -50,7 +52,7 @@ class StreamMixin:
         if hasattr(self, "_model") and first:
             warnings.warn("this estimator was fitted by fit; partial_fit cannot go on from there and begins anew", stacklevel=2)
             classes = self.classes_ if classes is None else classes
-        X, y = inputs.read_features(self, X, reset=first, y=y)
+        X, y = self._read_batch(X, y, first)
         y = column_or_1d(y, warn=True)
         if first:
             self._begin(X, classes)
@@ -65,6 +67,19 @@ class StreamMixin:
         self.n_support_vectors_ = self._stream.support_vectors
         self.prequential_score_ = self._stream.right / max(1, self._stream.samples)
         return self
+
+    def _read_batch(self, X, y, first):
+        if first:
+            return inputs.read_training(self, X, y, least=1)
+        if getattr(self, "_from_file", False) and frames.is_frame(X):
+            table = frames.read_frame(X, [str(name) for name in X.columns])
+        elif getattr(self, "_by_name", False):
+            table = frames.read_new(self, X)
+        else:
+            return inputs.read_features(self, X, reset=False, y=y)
+        y = _check_y(y, estimator=self)
+        check_consistent_length(table, y)
+        return table, y
 
     def _begin(self, X, classes):
         if classes is None:
@@ -83,7 +98,8 @@ class StreamMixin:
         for name, value in self._stream_options().items():
             setattr(options, name, value)
         with python_words():
-            recipe = core.Recipe.fit(inputs.make_dataset(self, X), spec, self.standardise, self.normalise, False, settings)
+            recipe = inputs.fit_recipe(self, inputs.make_dataset(self, X), X, spec, settings)
+            self._texts = recipe.text_names
             self._stream = core.StreamLearner(recipe, options, settings)
 
     def _learn_batch(self, X, labels):
@@ -92,7 +108,8 @@ class StreamMixin:
         try:
             for start in range(0, len(labels), PIECE):
                 rows = slice(start, start + PIECE)
-                stream.learn(inputs.make_dataset(self, X[rows]), labels[rows])
+                batch = X[rows].dataset(self._texts) if isinstance(X, frames.Table) else inputs.make_dataset(self, X[rows])
+                stream.learn(batch, labels[rows])
             self._model = stream.model()
         except BaseException:
             self._stream = None   # the next call goes on from the model before this batch

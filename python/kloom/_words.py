@@ -10,7 +10,8 @@ PYTHON_NAMES = {
     "lambda": "reg_lambda",
     "lambda_grid": "reg_lambda_grid",
 }
-_FLAGS = {"no_standardise": "standardise=False", "clip_spectrum": "clip_spectrum=True", "memory": "the memory limit"}
+_FLAGS = {"no_views": "views={}", "ignore": "X.drop(columns=...)", "keep": "keep=[...]", "text": "text=[...]",
+          "no_standardise": "standardise=False", "clip_spectrum": "clip_spectrum=True", "memory": "the memory limit"}
 
 
 def python_name(option):

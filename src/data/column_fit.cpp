@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
@@ -75,6 +76,46 @@ double deviation(std::span<const double> values, double mean) {
   }
   const auto n = static_cast<double>(values.size());
   return largest * std::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1.0));
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// What stands after the number, without digits in it ("kg" of "12 kg", "%"), or a sign of money before it.
+std::string_view unit_of(std::string_view value) {
+  constexpr std::array<std::string_view, 4> money = {"$", "€", "£", "¥"};
+  for (const std::string_view sign : money)
+    if (value.starts_with(sign)) return sign;
+  if (value.empty() || !(is_digit(value[0]) || value[0] == '-' || value[0] == '+' || value[0] == '.'))
+    return {};
+  const std::size_t last = value.find_last_of("0123456789");
+  if (last == std::string_view::npos) return {};
+  constexpr std::size_t longest = 12;
+  const std::string_view unit = trim(value.substr(last + 1));
+  return unit.size() > longest || unit == "." ? std::string_view() : unit;
+}
+
+std::string_view without_unit(std::string_view value, std::string_view unit) {
+  if (value.size() > unit.size() && value.starts_with(unit)) return trim(value.substr(unit.size()));
+  if (value.size() > unit.size() && value.ends_with(unit))
+    return trim(value.substr(0, value.size() - unit.size()));
+  return value;
+}
+
+// 1,234 and -12,345,678.9: groups of three digits, and no 0 before the first mark.
+bool has_thousands(std::string_view value, char mark) {
+  if (value.starts_with('-') || value.starts_with('+')) value.remove_prefix(1);
+  const char point = mark == ',' ? '.' : ',';
+  const std::string_view whole = value.substr(0, value.find(point));
+  const std::size_t first = whole.find(mark);
+  if (first == std::string_view::npos || first == 0 || first > 3 || whole[0] == '0') return false;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const bool at_mark = i >= first && (i - first) % 4 == 0;
+    if (at_mark ? whole[i] != mark : !is_digit(whole[i])) return false;
+  }
+  return (whole.size() - first) % 4 == 0 &&
+         std::ranges::all_of(value.substr(std::min(value.size(), whole.size() + 1)), is_digit);
 }
 
 }  // namespace
@@ -158,12 +199,44 @@ Vector indicator(const std::vector<std::string>& texts, const std::string& categ
   return values;
 }
 
-std::optional<double> number_in(std::string_view text) {
+NumberFormat number_format(const std::vector<std::string>& texts) {
+  std::vector<std::string_view> values;
+  for (const std::string& text : texts)
+    if (read_cell(text).kind != CellKind::missing) values.push_back(trim(text));
+  if (values.empty()) return {};
+  NumberFormat format;
+  const std::string unit(unit_of(values.front()));
+  const auto has_unit = [&](std::string_view v) { return without_unit(v, unit).size() < v.size(); };
+  if (!unit.empty() && std::ranges::all_of(values, has_unit)) {
+    format.unit = unit;
+    for (std::string_view& v : values) v = without_unit(v, unit);
+  }
+  // A number such as 0,125 or 12,5 has a decimal comma, and so have all others then.
+  for (const char mark : {',', '.'}) {
+    const auto plain = [&](std::string_view v) { return v.find_first_of(",.") == std::string_view::npos; };
+    const auto grouped = [&](std::string_view v) { return has_thousands(v, mark); };
+    const auto both = [](std::string_view v) { return v.find(',') < v.size() && v.find('.') < v.size(); };
+    const bool shown = mark == ',' ? std::ranges::any_of(values, grouped) : std::ranges::any_of(values, both);
+    if (shown && std::ranges::all_of(values, [&](std::string_view v) {
+          return plain(v) || grouped(v) || (v.find(mark) == std::string_view::npos && number_in(v));
+        }))
+      format.thousands = mark;
+  }
+  return format;
+}
+
+std::optional<double> number_in(std::string_view text, const NumberFormat& format) {
+  if (!format.unit.empty()) text = without_unit(trim(text), format.unit);
   const CellValue cell = read_cell(text);
-  if (cell.kind == CellKind::number) return cell.value;
-  if (cell.kind != CellKind::text) return std::nullopt;
+  if (format.thousands == 0 && cell.kind == CellKind::number) return cell.value;
+  if (cell.kind == CellKind::missing || cell.kind == CellKind::infinite) return std::nullopt;
   std::string with_point(trim(text));
+  if (format.thousands != 0) std::erase(with_point, format.thousands);
   const std::size_t comma = with_point.find(',');
+  if (format.thousands != 0 && comma == std::string::npos) {
+    const CellValue whole = read_cell(with_point);
+    return whole.kind == CellKind::number ? std::optional<double>(whole.value) : std::nullopt;
+  }
   if (comma == std::string::npos || with_point.find_first_of(".,", comma + 1) != std::string::npos ||
       with_point.find('.') != std::string::npos)
     return std::nullopt;
@@ -172,10 +245,10 @@ std::optional<double> number_in(std::string_view text) {
   return again.kind == CellKind::number ? std::optional<double>(again.value) : std::nullopt;
 }
 
-Vector numbers_in(const std::vector<std::string>& texts) {
+Vector numbers_in(const std::vector<std::string>& texts, const NumberFormat& format) {
   Vector values;
   values.reserve(texts.size());
-  for (const std::string& text : texts) values.push_back(number_in(text).value_or(nan_value));
+  for (const std::string& text : texts) values.push_back(number_in(text, format).value_or(nan_value));
   return values;
 }
 

@@ -26,10 +26,12 @@ void fit_column(Preprocessing::Column& column, const Dataset& data, std::span<co
 
 // 1 where the text is `category`, NaN where it is missing, else 0.
 [[nodiscard]] Vector indicator(const std::vector<std::string>& texts, const std::string& category);
+// How the numbers of a column are written: with marks of thousands or a unit, where all of its values agree on that.
+[[nodiscard]] NumberFormat number_format(const std::vector<std::string>& texts);
 // The number that a text holds, also with a decimal comma; nothing for other texts and missing ones.
-[[nodiscard]] std::optional<double> number_in(std::string_view text);
+[[nodiscard]] std::optional<double> number_in(std::string_view text, const NumberFormat& format = {});
 // NaN where a text is no number.
-[[nodiscard]] Vector numbers_in(const std::vector<std::string>& texts);
+[[nodiscard]] Vector numbers_in(const std::vector<std::string>& texts, const NumberFormat& format);
 // Number of each text among the (sorted) categories, from 1; 0 where it is missing, -1 where it is none of them.
 [[nodiscard]] Vector codes_of(const std::vector<std::string>& texts,
                               const std::vector<std::string>& categories);

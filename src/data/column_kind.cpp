@@ -48,7 +48,9 @@ struct Text {
   double words = 0.0;      // mean number of those with a letter
   double recurring = 0.0;  // share of the words that are in another value as well
   double digits = 0.0;     // share of the characters
-  double numbers = 0.0;    // share of the values
+  Index dashes = 0;        // values that are missing if the others are numbers
+  double numbers = 0.0;    // share of the values but dashes
+  NumberFormat format;     // of those
 };
 
 // Lengths of the runs of digits up to the first blank or T, or nothing if there are other characters.
@@ -106,6 +108,7 @@ double recurring_share(const std::vector<std::vector<std::string>>& texts) {
 
 Text measure(const std::vector<std::string>& values) {
   Text text;
+  text.format = number_format(values);
   std::set<std::string_view> distinct;
   std::vector<std::vector<std::string>> words;
   double characters = 0.0;
@@ -113,8 +116,9 @@ Text measure(const std::vector<std::string>& values) {
     if (is_missing(value)) continue;
     ++text.present;
     distinct.insert(value);
+    text.dashes += read_cell(value).kind == CellKind::missing ? 1 : 0;
     const std::string_view trimmed = trim(value);
-    text.numbers += number_in(value) ? 1.0 : 0.0;
+    text.numbers += number_in(value, text.format) ? 1.0 : 0.0;
     text.dates += is_date(trimmed) ? 1.0 : 0.0;
     text.blanks += trimmed.find(' ') != std::string_view::npos ? 1.0 : 0.0;
     text.digits += static_cast<double>(std::ranges::count_if(trimmed, is_digit));
@@ -127,7 +131,8 @@ Text measure(const std::vector<std::string>& values) {
   text.digits /= std::max(1.0, characters);
   const double n = std::max(1.0, static_cast<double>(text.present));
   text.length = characters / n;
-  for (double* share : {&text.dates, &text.blanks, &text.words, &text.numbers}) *share /= n;
+  text.numbers /= std::max(1.0, n - static_cast<double>(text.dashes));
+  for (double* share : {&text.dates, &text.blanks, &text.words}) *share /= n;
   return text;
 }
 
@@ -165,11 +170,16 @@ TextKind text_kind(const std::string& name, const std::vector<std::string>& valu
     result.reason = "it has the same value in every row";
   } else if (text.numbers == 1.0 || (many && text.numbers >= kNearlyOnePerRow)) {
     result.kind = ColumnKind::number;
-    const auto others = static_cast<Index>(std::lround(present * (1.0 - text.numbers)));
-    result.missing += others;
+    result.format = text.format;
+    const double cells = present - static_cast<double>(text.dashes);
+    const auto others = static_cast<Index>(std::lround(cells * (1.0 - text.numbers)));
+    result.missing += others + text.dashes;
     result.reason =
         others > 0 ? fmt::format("{} of {} values are no numbers and count as missing", others, text.present)
                    : "its values are numbers written as text";
+    if (text.format.thousands != 0)
+      result.reason += fmt::format("; '{}' separates thousands", text.format.thousands);
+    if (!text.format.unit.empty()) result.reason += fmt::format("; their unit is '{}'", text.format.unit);
   } else if (many && text.dates >= kNearlyOnePerRow) {
     result.kind = ColumnKind::date;
     result.reason = "its values are dates";

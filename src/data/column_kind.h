@@ -18,6 +18,7 @@ struct TextKind {
   ColumnKind kind = ColumnKind::category;
   Index missing = 0;
   std::string reason;
+  NumberFormat format = {};  // where it holds numbers
 };
 
 [[nodiscard]] TextKind text_kind(const std::string& name, const std::vector<std::string>& values);

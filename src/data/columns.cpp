@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "data/names.h"
 #include "data/number.h"
 #include "data/sources.h"
+#include "data/views.h"
 #include "kloom/error.h"
 
 namespace kloom::data {
@@ -46,28 +50,41 @@ std::vector<Index> find_targets(const TextTable& table, const std::string& targe
   return columns;
 }
 
-// An id that was not asked for has to name every sample.
-bool names_all(const TextTable& table, Index column) {
-  for (Index i = 0; i < table.rows(); ++i)
-    if (table.cell(i, column).empty()) return false;
-  return true;
+// Programs write row names as a first column without a name; pandas reads it as "Unnamed: 0".
+bool is_nameless(const std::string& name) {
+  return name.empty() || name == "Unnamed: 0";
+}
+
+// The column of sample ids where none was asked for, -1 if there is none: one called so, or a first one without a name.
+// It has to name every sample: `usable(j)` says whether column j does, and has no other role.
+template <typename Usable>
+Index find_unasked_id(const std::vector<std::string>& names, Usable usable) {
+  for (const std::string_view wanted : {"id", "sample"}) {
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      const auto column = static_cast<Index>(j);
+      if (equal_ignoring_case(names[j], wanted) && usable(column)) return column;
+    }
+  }
+  return is_nameless(names[0]) && usable(0) ? 0 : -1;
+}
+
+std::string id_note(const std::string& source, Index column, const std::string& name) {
+  return column == 0 && is_nameless(name)
+             ? fmt::format("{}: took the first column, which has no name, as sample ids.", source)
+             : fmt::format("{}: took column '{}' as sample ids.", source, name);
 }
 
 Index find_id(const TextTable& table, const DatasetRequest& request, const std::vector<Index>& targets) {
   if (!request.id.empty()) {
     return require_column(table, request.id, "sample id");
   }
-  for (const std::string_view wanted : {"id", "sample"}) {
-    for (Index j = 0; j < table.columns; ++j) {
-      const std::string& name = table.names[static_cast<std::size_t>(j)];
-      if (std::ranges::find(targets, j) == targets.end() && equal_ignoring_case(name, wanted) &&
-          !named_by(request.ignore, name) && names_all(table, j)) {
-        return j;
-      }
-    }
-  }
-  // Programs write row names as a first column without a name.
-  return table.names[0].empty() && names_all(table, 0) ? 0 : -1;
+  return find_unasked_id(table.names, [&](Index j) {
+    if (std::ranges::find(targets, j) != targets.end()) return false;
+    if (named_by(request.ignore, table.names[static_cast<std::size_t>(j)])) return false;
+    for (Index i = 0; i < table.rows(); ++i)
+      if (table.cell(i, j).empty()) return false;
+    return true;
+  });
 }
 
 Roles choose_roles(const TextTable& table, const DatasetRequest& request, const std::string& target) {
@@ -230,11 +247,7 @@ Dataset table_to_dataset(const Source& source, const DatasetRequest& request, co
   if (roles.id >= 0) {
     set_ids(data, table, roles.id);
     if (request.id.empty()) {
-      data.notes.push_back(
-          roles.id == 0 && table.names[0].empty()
-              ? fmt::format("{}: took the first column, which has no name, as sample ids.", table.source)
-              : fmt::format("{}: took column '{}' as sample ids.", table.source,
-                            table.names[static_cast<std::size_t>(roles.id)]));
+      data.notes.push_back(id_note(table.source, roles.id, table.names[static_cast<std::size_t>(roles.id)]));
     }
   }
   if (roles.weight >= 0) {
@@ -264,4 +277,79 @@ void drop_ignored(Dataset& data, const DatasetRequest& request) {
   data.feature_info = std::move(info);
 }
 
+namespace {
+
+void refuse_equal_names(const std::vector<TableColumn>& columns, const std::string& source) {
+  std::set<std::string_view> seen;
+  for (const TableColumn& column : columns) {
+    if (!seen.insert(column.name).second)
+      throw InvalidArgument(
+          fmt::format("{}: two columns are called '{}'. Rename one of them.", source, column.name));
+  }
+}
+
+// Whether the column names every sample: no gap in it.
+bool is_complete(const TableColumn& column) {
+  return column.texts.empty() ? std::ranges::none_of(column.numbers, [](double v) { return std::isnan(v); })
+                              : std::ranges::none_of(column.texts, &std::string::empty);
+}
+
+std::vector<std::string> as_texts(TableColumn column) {
+  if (!column.texts.empty()) return std::move(column.texts);
+  std::vector<std::string> texts;
+  for (const double v : column.numbers) texts.push_back(std::isnan(v) ? std::string() : number_text(v));
+  return texts;
+}
+
+// The numbers of a column that has nothing but numbers and gaps; nothing for one of text.
+std::optional<Vector> as_numbers(const TableColumn& column) {
+  if (column.texts.empty()) return column.numbers;
+  Vector numbers;
+  for (const std::string& text : column.texts) {
+    const CellValue cell = read_cell(text);
+    if (cell.kind == CellKind::text) return std::nullopt;
+    numbers.push_back(cell.value);
+  }
+  return numbers;
+}
+
+}  // namespace
+
 }  // namespace kloom::data
+
+namespace kloom {
+
+Dataset dataset_from_columns(std::vector<TableColumn> columns, Index rows, const DatasetRequest& request) {
+  Dataset result;
+  result.source = "X";
+  result.samples = rows;
+  data::refuse_equal_names(columns, result.source);
+  std::vector<std::string> names;
+  for (const TableColumn& column : columns) names.push_back(column.name);
+  const auto usable = [&](Index j) { return data::is_complete(columns[static_cast<std::size_t>(j)]); };
+  const Index id = request.target_required && !names.empty() ? data::find_unasked_id(names, usable) : -1;
+  std::vector<Vector> numbers;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    TableColumn& column = columns[j];
+    if (static_cast<Index>(j) == id) {
+      result.notes.push_back(data::id_note(result.source, id, column.name));
+      result.ids = data::as_texts(std::move(column));
+      continue;
+    }
+    auto own = data::named_by(request.text, column.name) ? std::nullopt : data::as_numbers(column);
+    if (own) {
+      result.feature_info.push_back({column.name, ""});
+      numbers.push_back(std::move(*own));
+    } else {
+      const Feature feature{column.name, ""};
+      result.texts.push_back({feature, data::as_texts(std::move(column))});
+    }
+  }
+  result.features = Matrix(rows, static_cast<Index>(numbers.size()));
+  for (std::size_t k = 0; k < numbers.size(); ++k)
+    std::ranges::copy(numbers[k], result.features.column(static_cast<Index>(k)).begin());
+  data::declare_views(result, request);
+  return result;
+}
+
+}  // namespace kloom

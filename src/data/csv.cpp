@@ -213,9 +213,9 @@ void check_names(const TextTable& table, Index line) {
   bool fraction = false;
   for (std::size_t j = 0; j < table.names.size(); ++j) {
     const std::string& name = table.names[j];
-    if (name.empty() && j > 0) {
-      fail(table.source, line,
-           fmt::format("column {} has no name. The first line must name every column.", j + 1));
+    if (name.empty()) {  // refuse_nameless looks at it when the rows are there
+      all_numbers = false;
+      continue;
     }
     const CellValue value = read_cell(name);
     all_numbers = all_numbers && value.kind == CellKind::number;
@@ -234,6 +234,21 @@ void check_names(const TextTable& table, Index line) {
   }
 }
 
+// A column without a name is one of row names if it is the first, and no column at all if it is empty: some programs end
+// every line with a delimiter.
+void refuse_nameless(const TextTable& table, Index line) {
+  for (Index j = 1; j < table.columns; ++j) {
+    if (!table.names[static_cast<std::size_t>(j)].empty()) continue;
+    for (Index i = 0; i < table.rows(); ++i) {
+      if (table.cell(i, j).empty()) continue;
+      fail(table.source, line,
+           fmt::format(
+               "column {} has no name, but line {} holds '{}' there. The first line must name every column.",
+               j + 1, table.lines[static_cast<std::size_t>(i)], table.cell(i, j)));
+    }
+  }
+}
+
 }  // namespace
 
 TextTable parse_csv(std::string text, const CsvOptions& options) {
@@ -247,9 +262,11 @@ TextTable parse_csv(std::string text, const CsvOptions& options) {
     throw InvalidArgument(fmt::format("{}: the file is empty.", options.source));
   }
   table.columns = reader.row_cells();
+  Index header_line = 1;
   if (options.header) {
     reader.row_becomes_header();
     check_names(table, reader.row_line());
+    header_line = reader.row_line();
   } else {
     table.lines.push_back(reader.row_line());
   }
@@ -266,6 +283,7 @@ TextTable parse_csv(std::string text, const CsvOptions& options) {
   if (table.lines.empty()) {
     throw InvalidArgument(fmt::format("{}: there are column names but no samples below them.", options.source));
   }
+  if (options.header) refuse_nameless(table, header_line);
   return table;
 }
 
@@ -278,16 +296,19 @@ char guess_delimiter(std::string_view text, char expected) {
       quoted = !quoted;
     } else if (!quoted && (c == '\n' || c == '\r')) {
       break;
-    } else if (!quoted && (c == ',' || c == ';' || c == '\t' || c == ' ') &&
+    } else if (!quoted && (c == ',' || c == ';' || c == '\t' || c == '|' || c == ' ') &&
                seen.find(c) == std::string::npos) {
       seen += c;
     }
   }
   const auto has = [&](char c) { return seen.find(c) != std::string::npos; };
+  if (expected != 0 && has(expected)) return expected;
   if (expected != 0) {
-    return !has(expected) && has(';') ? ';' : expected;
+    for (const char c : {';', '\t', '|', ','})
+      if (has(c)) return c;
+    return expected;
   }
-  for (const char c : {'\t', ',', ';', ' '}) {
+  for (const char c : {'\t', ',', ';', '|', ' '}) {
     if (has(c)) {
       return c;
     }

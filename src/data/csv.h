@@ -56,7 +56,7 @@ class TextTable {
 [[nodiscard]] TextTable parse_csv(std::string text, const CsvOptions& options);
 
 // The delimiter of a text whose file name suggests `expected` (',' or '\t', or 0 for no idea): a first line
-// that has none of it but semicolons is taken as semicolon-separated.
+// that has none of it but semicolons, tabs or vertical bars is separated by those.
 [[nodiscard]] char guess_delimiter(std::string_view text, char expected);
 
 }  // namespace kloom::data

@@ -61,7 +61,8 @@ bool is_missing(std::string_view cell) {
 
 CellValue read_cell(std::string_view cell) {
   std::string_view text = trim(cell);
-  if (is_missing(text)) {
+  // Among numbers a dash stands for no value; among words it may be one (+ and -).
+  if (is_missing(text) || text == "-" || text == "--") {
     return {CellKind::missing, nan_value};
   }
   if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') {

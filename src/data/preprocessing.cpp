@@ -121,11 +121,12 @@ class Fitter {
       drop(feature, ColumnKind::identifier, 0, id);
       return;
     }
-    add_number(feature, values, places);
+    add_number(feature, values, {}, places);
   }
 
   // A column of numbers, with a mark where values are missing.
-  void add_number(const Feature& feature, std::span<const double> values, Places& places) {
+  void add_number(const Feature& feature, std::span<const double> values, const NumberFormat& format,
+                  Places& places) {
     const auto missing =
         static_cast<Index>(std::ranges::count_if(values, [](double v) { return std::isnan(v); }));
     if (options_.decide && options_.impute != Impute::refuse && train_.samples > 0 &&
@@ -135,6 +136,7 @@ class Fitter {
     }
     Column column;
     column.feature = feature;
+    column.format = format;
     data::fit_column(column, train_, values, options_);
     ColumnDecision decision = plain_decision(column);
     places.features.push_back(push(std::move(column)));
@@ -205,6 +207,10 @@ class Fitter {
   void decide_text(const TextColumn& text, Places& places) {
     data::TextKind found = data::text_kind(text.feature.name, text.values);
     const bool kept = contains(options_.keep, text.feature.name);
+    if (contains(options_.categories, text.feature.name) && found.kind != ColumnKind::empty &&
+        found.kind != ColumnKind::constant)
+      found = {ColumnKind::category, std::ranges::count(missing_among(text.values), true),
+               "it was said to be a category"};
     switch (found.kind) {
       case ColumnKind::sentences:
       case ColumnKind::sequence:
@@ -212,7 +218,7 @@ class Fitter {
         return;
       case ColumnKind::number:
         if (options_.impute == Impute::refuse && found.missing > 0) refuse_text(train_, text);
-        add_number(text.feature, data::numbers_in(text.values), places);
+        add_number(text.feature, data::numbers_in(text.values, found.format), found.format, places);
         decisions.back().reason += (decisions.back().reason.empty() ? "" : "; ") + found.reason;
         return;
       case ColumnKind::constant:

@@ -50,10 +50,10 @@ void require_columns(const Dataset& data, const ColumnFinder& finder, const std:
 
 // A text column where training had numbers: its numbers, and nothing where it holds anything else. As in
 // training, a tenth of the cells may be no numbers where gaps are filled; more is another column.
-Vector numbers_of(const Dataset& data, const TextColumn& text, const Feature& feature, Impute impute) {
-  Vector values = data::numbers_in(text.values);
+Vector numbers_of(const Dataset& data, const TextColumn& text, const Column& column, Impute impute) {
+  Vector values = data::numbers_in(text.values, column.format);
   const auto is_text = [&](std::size_t i) {
-    return std::isnan(values[i]) && !data::is_missing(text.values[i]);
+    return std::isnan(values[i]) && data::read_cell(text.values[i]).kind != data::CellKind::missing;
   };
   std::size_t texts = 0;
   for (std::size_t i = 0; i < values.size(); ++i) texts += is_text(i) ? 1 : 0;
@@ -62,7 +62,7 @@ Vector numbers_of(const Dataset& data, const TextColumn& text, const Feature& fe
     if (!is_text(i)) continue;
     throw InvalidArgument(fmt::format(
         "{} {}: {} holds the text '{}', but the model was trained on numbers there.", data::source_of(data),
-        data::place_of(data, static_cast<Index>(i)), data::column_name(feature), text.values[i]));
+        data::place_of(data, static_cast<Index>(i)), data::column_name(column.source()), text.values[i]));
   }
   return values;
 }
@@ -91,7 +91,7 @@ Vector raw_values(const Dataset& data, const ColumnFinder& finder, const Column&
     const auto values = data.features.column(j);
     return {values.begin(), values.end()};
   }
-  if (const TextColumn* text = finder.text(source)) return numbers_of(data, *text, source, impute);
+  if (const TextColumn* text = finder.text(source)) return numbers_of(data, *text, column, impute);
   return Vector(static_cast<std::size_t>(data.samples),
                 0.0);  // absent_is_zero; require_columns refused the rest
 }

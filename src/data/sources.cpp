@@ -265,7 +265,12 @@ Source read_source(const std::string& path, const std::string& view, const Datas
   if (kind.format == Format::table) {
     source.table = read_table(path, kind, true, context);
     if (kind.delimiter != 0 && source.table->delimiter != kind.delimiter) {
-      source.notes.push_back(fmt::format("{}: the columns are separated by semicolons.", path));
+      const char found = source.table->delimiter;
+      source.notes.push_back(fmt::format("{}: the columns are separated by {}.", path,
+                                         found == ';'    ? "semicolons"
+                                         : found == '\t' ? "tabs"
+                                         : found == '|'  ? "vertical bars"
+                                                         : "commas"));
     }
   } else if (kind.format == Format::svmlight) {
     source.ready =

@@ -10,6 +10,7 @@
 #include <map>
 #include <tuple>
 
+#include "data/column_fit.h"
 #include "data/names.h"
 #include "data/number.h"
 #include "kloom/dataset.h"
@@ -54,6 +55,12 @@ struct Census {
 
 Census take_census(const std::vector<std::string>& labels, const TargetsRequest& request) {
   Census census;
+  if (std::ranges::all_of(labels, &std::string::empty)) {
+    throw InvalidArgument(
+        fmt::format("{}: no sample has a label{}. Is another column the target (--target)?",
+                    request.source.empty() ? "The labels" : request.source,
+                    request.target_name.empty() ? "" : fmt::format(" in column '{}'", request.target_name)));
+  }
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].empty()) {
       if (!request.allow_unlabelled) {
@@ -67,10 +74,6 @@ Census take_census(const std::vector<std::string>& labels, const TargetsRequest&
     census.integers = census.integers && !key.is_text && key.value == std::floor(key.value);
     ++census.labelled;
     census.classes.emplace(std::move(key), labels[i]);
-  }
-  if (census.labelled == 0) {
-    throw InvalidArgument(
-        fmt::format("{}: no sample has a label.", request.source.empty() ? "The labels" : request.source));
   }
   return census;
 }
@@ -100,6 +103,20 @@ Targets make_regression(const std::vector<std::string>& labels, const TargetsReq
     targets.values(static_cast<Index>(i), 0) = cell.value;
   }
   return targets;
+}
+
+// Numbers with a decimal comma are no numbers here, and as many classes as there are values would be no help to anyone.
+void refuse_decimal_commas(const std::vector<std::string>& labels, const Census& census,
+                           const TargetsRequest& request) {
+  if (census.numbers || census.classes.size() <= 2) return;
+  const auto numeric = [](const auto& entry) { return data::number_in(entry.second).has_value(); };
+  if (!std::ranges::all_of(census.classes, numeric)) return;
+  const auto comma = [](const std::string& label) { return label.find(',') != std::string::npos; };
+  const auto first = std::ranges::find_if(labels, comma);
+  throw InvalidArgument(fmt::format(
+      "{}: the label '{}' is a number with a decimal comma. Write decimals with a point, or take the labels as "
+      "classes (--task classes).",
+      place(request, static_cast<std::size_t>(first - labels.begin())), *first));
 }
 
 std::vector<std::string> class_names(const Census& census) {
@@ -220,10 +237,14 @@ Targets make_targets(const std::vector<std::string>& labels, const TargetsReques
   if (request.kind == Kind::regression || (guess && looks_like_regression(census))) {
     return make_regression(labels, request);
   }
+  if (guess) refuse_decimal_commas(labels, census, request);
   std::vector<std::string> names = class_names(census);
   if (names.size() < 2) {
-    throw InvalidArgument(fmt::format("{}: every label is '{}'. Learning needs at least two classes.",
-                                      request.source.empty() ? "The labels" : request.source, names[0]));
+    throw InvalidArgument(fmt::format(
+        "{}: every label{} is '{}'. Learning needs at least two classes; is another column the target "
+        "(--target)?",
+        request.source.empty() ? "The labels" : request.source,
+        request.target_name.empty() ? "" : fmt::format(" in column '{}'", request.target_name), names[0]));
   }
   const bool swap = must_swap(census, request, names);
   std::map<ClassKey, int> codes;

@@ -24,7 +24,7 @@ Vector filled(const Dataset& train, const data::ColumnFinder& finder, const Colu
     const auto column = train.features.column(j);
     values.assign(column.begin(), column.end());
   } else if (const TextColumn* text = finder.text(base.feature)) {
-    values = data::numbers_in(text->values);
+    values = data::numbers_in(text->values, base.format);
   }
   values.resize(static_cast<std::size_t>(train.samples), 0.0);
   for (double& v : values)

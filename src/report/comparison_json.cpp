@@ -303,6 +303,7 @@ std::string to_json(const FitResult& fit, const Dataset& data, const Targets& ta
                          {"treatment", d.treatment},
                          {"reason", d.reason}});
     json["data"]["columns"] = std::move(columns);
+    json["data"]["kernels_chosen"] = fit.model.recipe->advice;
   }
   json["methods"] = Json::array();
   json["model"] = model_json(fit);

@@ -244,11 +244,38 @@ std::string certificate(const Json& report) {
   return text;
 }
 
+// What was made of every column; those about which there is nothing to say are counted.
+std::string columns_of(const Json& report) {
+  const Json& data = report.at("data");
+  if (!data.contains("columns") || data.at("columns").empty()) return "";
+  constexpr std::size_t few = 40;
+  std::size_t plain = 0;
+  std::string rows;
+  for (const Json& column : data.at("columns")) {
+    const auto reason = column.at("reason").get<std::string>();
+    if (reason.empty() && data.at("columns").size() > few) {
+      ++plain;
+      continue;
+    }
+    rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+                        escaped(column.at("name").get<std::string>()),
+                        escaped(column.at("kind").get<std::string>()),
+                        escaped(column.at("treatment").get<std::string>()), escaped(reason));
+  }
+  std::string text = "<h2>Columns</h2>";
+  if (!rows.empty())
+    text += "<div class='table' tabindex='0' role='region' aria-label='Columns'><table class='sortable'>" +
+            heads({"column", "is", "becomes", "because"}) + "<tbody>" + rows + "</tbody></table></div>";
+  if (plain > 0) text += fmt::format("<p>{} {}columns are numbers.</p>", plain, rows.empty() ? "" : "other ");
+  return text;
+}
+
 std::string how(const Json& report) {
   const Json& data = report.at("data");
   std::string text = "<h2>How this was made</h2><ul class='plain'>";
   const auto item = [&](const std::string& words) { text += "<li>" + escaped(words) + "</li>"; };
   item("Kernels: " + data.at("kernels").get<std::string>());
+  for (const Json& reason : data.value("kernels_chosen", Json::array())) item(reason.get<std::string>());
   if (report.contains("splits")) {
     item(
         "Standardisation, widths, normalisation, choice of options and training saw the training part of each "
@@ -294,7 +321,7 @@ std::string page_of(const Json& report) {
   text += header(report) + "<main>\n" + answer(report) + facts_list(report) + results(report) + figures(report);
   if (!report.at("methods").empty())
     text += "<h2>All metrics</h2>" + metric_table(report) + left_out_list(report);
-  text += certificate(report) + how(report) +
+  text += certificate(report) + columns_of(report) + how(report) +
           "</main>\n<footer>Made by kloom. Nothing on this page leaves your machine.</footer>\n";
   text += "<script type='application/json' id='report-data'>" + embedded(report) + "</script>\n";
   return text + "<script>" + report::kScript + "</script>\n</body></html>\n";

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import os
 import pathlib
 import random
@@ -100,3 +101,29 @@ def test_views_by_prefix_are_seen(kloom, tmp_path):
     seen = kloom("info", "data.csv")
     assert "view 'rna': 2 features" in seen.out and "--no-views" in seen.err
     assert "view 'rna'" not in kloom("info", "data.csv", "--no-views").out
+
+
+def test_decisions_are_kept_whole(kloom, tmp_path):
+    """What `train --json` says about columns and kernels is also in the report, on the page, and in the model."""
+    (tmp_path / "data.csv").write_text(mixed_table())
+    said = kloom("train", "data.csv", "--method", "uniform", "-o", "m.kloom", "--report", "r.json", "--json").json()
+    assert [column["name"] for column in said["columns"]] == ["row", "size", "flag", "flat", "colour", "when", "who", "note"]
+    by_name = {column["name"]: column for column in said["columns"]}
+    assert by_name["when"]["kind"] == "date" and by_name["when"]["treatment"] == "dropped" and "dates" in by_name["when"]["reason"]
+    assert by_name["size"]["missing"] > 0 and "median" in by_name["size"]["treatment"]
+    assert any("'note' holds sentences" in reason for reason in said["kernels_chosen"])
+    report = json.loads((tmp_path / "r.json").read_text())
+    kept = kloom("info", "m.kloom", "--json").json()
+    for other in (report, kept):
+        assert other["columns"] == said["columns"] and other["kernels_chosen"] == said["kernels_chosen"]
+    shown = kloom("info", "m.kloom").out
+    for column in said["columns"]:
+        assert any(line.split()[:2] == [column["name"], column["kind"]] for line in shown.splitlines()), column
+    assert "'note' holds sentences" in shown
+    kloom("train", "data.csv", "--method", "uniform", "-o", "m.kloom", "--report", "r.html", "--quiet")
+    page = (tmp_path / "r.html").read_text()
+    for column in said["columns"]:
+        assert f"<tr><td>{column['name']}</td><td>{column['kind']}</td>" in page
+    # Kernels that were named need no reasons.
+    assert kloom("train", "data.csv", "--method", "uniform", "--kernels", "rbf(width=1) on size", "-o", "m.kloom",
+                 "--json").json()["kernels_chosen"] == []

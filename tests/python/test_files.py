@@ -191,7 +191,7 @@ def test_models_of_the_program_with_text_and_missing_values(tmp_path, kloom_prog
     assert list(est.predict(X[["colour", "c", "b", "a"]])) == [row["label"] for row in rows]
     with pytest.raises(ValueError, match="text columns colour; give X as a DataFrame"):
         est.predict(X[NAMES].values)
-    with pytest.raises(ValueError, match="'b', which X does not have"):
+    with pytest.raises(ValueError, match="one column of the model is not in this data: b"):
         est.predict(X[["a", "c", "colour"]])
 
 

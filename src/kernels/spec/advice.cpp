@@ -144,7 +144,7 @@ class Adviser {
       const auto own = raw_.features.column(j);
       values.assign(own.begin(), own.end());
     } else if (const TextColumn* text = finder_.text(column.feature)) {
-      values = data::numbers_in(text->values);
+      values = data::numbers_in(text->values, column.format);
     }
     for (double& v : values)
       if (std::isnan(v)) v = column.fill;
@@ -433,10 +433,10 @@ KernelAdvice advise_kernels(const Dataset& raw, const Preprocessing& preprocessi
   return Adviser(raw, preprocessing, decisions, targets).advise();
 }
 
-KernelSpec default_kernel_spec(const Dataset& train) {
+KernelSpec default_kernel_spec(const Dataset& train, const Targets* targets) {
   std::vector<ColumnDecision> decisions;
   const Preprocessing preprocessing = Preprocessing::fit(train, {}, &decisions);
-  return advise_kernels(train, preprocessing, decisions).spec;
+  return advise_kernels(train, preprocessing, decisions, targets).spec;
 }
 
 }  // namespace kloom

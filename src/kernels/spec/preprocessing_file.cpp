@@ -56,6 +56,8 @@ json encode_column(const Preprocessing::Column& c) {
   if (c.indicator) column["indicator"] = true;
   if (c.transform != Transform::standardised) column["transform"] = name_in(all_transforms, c.transform);
   if (!c.categories.empty()) column["categories"] = encode_texts(c.categories);
+  if (c.format.thousands != 0) column["thousands"] = std::string(1, c.format.thousands);
+  if (!c.format.unit.empty()) column["unit"] = encode_text(c.format.unit);
   return column;
 }
 
@@ -68,6 +70,12 @@ Preprocessing::Column decode_column(const json& value, const std::string& source
   if (entry.find("indicator") != nullptr) c.indicator = entry.flag("indicator");
   if (entry.find("transform") != nullptr) c.transform = value_in(all_transforms, entry, "transform");
   if (entry.find("categories") != nullptr) c.categories = entry.texts("categories");
+  if (entry.find("unit") != nullptr) c.format.unit = entry.text("unit");
+  if (entry.find("thousands") != nullptr) {
+    const std::string mark = entry.text("thousands");
+    if (mark != "," && mark != ".") entry.damaged("thousands", "is neither a comma nor a point");
+    c.format.thousands = mark[0];
+  }
   entry.finish();
   return c;
 }

@@ -21,6 +21,9 @@ std::vector<std::string> texts_of(const KernelSpec& spec, const Dataset& train) 
   };
   for (const KernelFamily& family : spec.families) {
     if (!kernels::uses_texts(family.function)) continue;
+    if (family.scopes.empty()) {
+      for (const auto& text : train.texts) add(text.feature.name);
+    }
     for (const Scope& scope : family.scopes) {
       if (scope.kind == ScopeKind::columns) {
         for (const auto& name : scope.names) add(name);

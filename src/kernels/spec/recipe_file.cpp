@@ -230,6 +230,7 @@ json save_recipe(const Recipe& recipe, data::SectionList& sections) {
   document["basis"] = save_basis(recipe.basis, sections);
   json decisions = save_decisions(recipe);
   if (!decisions.empty()) document["decisions"] = std::move(decisions);
+  if (!recipe.advice.empty()) document["advice"] = encode_texts(recipe.advice);
   return document;
 }
 
@@ -247,6 +248,7 @@ Recipe load_recipe(const json& document, data::TensorReader& tensors) {
   recipe.terms = load_terms(fields.array("terms"), tensors);
   recipe.basis = load_basis(fields.at("basis"), tensors);
   recipe.decisions = load_decisions(fields.find("decisions"), recipe.preprocessing, file.source());
+  if (fields.find("advice") != nullptr) recipe.advice = fields.texts("advice");
   fields.finish();
   const std::string trouble = recipe_trouble(recipe);
   if (!trouble.empty()) file.damaged(trouble);

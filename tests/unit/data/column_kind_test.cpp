@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/column_fit.h"
 #include "data/words.h"
 
 namespace kloom::data {
@@ -35,6 +36,42 @@ TEST(TextKind, Categories) {
   EXPECT_EQ(kind(made(100, [](int i) { return std::to_string(i % 30) + "-" + std::to_string(i % 30 + 9); })),
             ColumnKind::category);
   EXPECT_EQ(kind({"a", "b", "c", "d"}), ColumnKind::category);
+}
+
+TEST(TextKind, NumbersAsPeopleWriteThem) {
+  const auto format = [](const Texts& texts) { return text_kind("x", texts).format; };
+  const auto number = [](const std::string& text, const NumberFormat& f) { return number_in(text, f).value(); };
+  // A comma before three digits is a mark of thousands if no value says otherwise, ...
+  const NumberFormat english = format({"1,234", "987", "12,345,678.5", "-1,000", "0.5"});
+  EXPECT_EQ(english.thousands, ',');
+  EXPECT_EQ(number("12,345,678.5", english), 12345678.5);
+  EXPECT_EQ(number("-1,000", english), -1000.0);
+  EXPECT_EQ(number("0.5", english), 0.5);
+  // ... and a decimal comma if one does.
+  for (const Texts& decimal : {Texts{"1,234", "0,125"}, Texts{"1,234", "12,5"}, Texts{"1,234", "1234,5"}}) {
+    EXPECT_EQ(format(decimal).thousands, 0);
+    EXPECT_EQ(number("1,234", format(decimal)), 1.234);
+  }
+  const NumberFormat german = format({"1.234,5", "987", "12,25", "1.000"});
+  EXPECT_EQ(german.thousands, '.');
+  EXPECT_EQ(number("1.234,5", german), 1234.5);
+  EXPECT_EQ(number("12,25", german), 12.25);
+  EXPECT_EQ(number("1.000", german), 1000.0);
+  const NumberFormat weight = format({"12 kg", "", "7.5 kg", "?", "-3 kg"});
+  EXPECT_EQ(weight.unit, "kg");
+  EXPECT_EQ(number("7.5 kg", weight), 7.5);
+  EXPECT_EQ(number("8", weight), 8.0);
+  const NumberFormat money = format({"$1,234", "$99", "$12,000.50"});
+  EXPECT_EQ(money.unit, "$");
+  EXPECT_EQ(number("$12,000.50", money), 12000.5);
+  EXPECT_EQ(format({"45%", "3%"}).unit, "%");
+  // Dashes among numbers are gaps.
+  const TextKind dashes = text_kind("x", {"1,234", "-", "5,678", "-"});
+  EXPECT_EQ(dashes.kind, ColumnKind::number);
+  EXPECT_EQ(dashes.missing, 2);
+  // Units that differ are words, and codes have no unit.
+  EXPECT_EQ(kind({"1 kg", "2 g", "3 kg"}), ColumnKind::category);
+  EXPECT_EQ(kind({"A1", "A2", "A3"}), ColumnKind::category);
 }
 
 TEST(TextKind, Sentences) {

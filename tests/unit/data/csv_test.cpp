@@ -96,7 +96,7 @@ TEST(Csv, RefusesMalformedTextWithItsPlace) {
   expect_refused("a,b\n1,2\n1,2,3\n", {"line 3", "3 cells", "has 2"});
   expect_refused("a,b\n\"x\ny\",1\n7\n", {"line 4", "1 cells", "has 2"});
   expect_refused("a,b,a\n1,2,3\n", {"line 1", "columns 1 and 3", "'a'"});
-  expect_refused("a,,c\n1,2,3\n", {"line 1", "column 2 has no name"});
+  expect_refused("a,,c\n1,2,3\n", {"line 1", "column 2 has no name", "line 2 holds '2'"});
   expect_refused("a,b\n1,2\n3,\"4\n5,6\n", {"line 3", "never closed"});
   expect_refused("a,b\n1,\"2\"3\n", {"line 2", "'3'", "closing quote"});
   expect_refused("1.5,2.5\n3,4\n", {"line 1", "names of the columns"});
@@ -108,10 +108,21 @@ TEST(Csv, GuessesTheDelimiterFromTheFirstLine) {
   EXPECT_EQ(guess_delimiter("a,b;c\n", ','), ',');
   EXPECT_EQ(guess_delimiter("a;b\n1,2;3\n", ','), ';');
   EXPECT_EQ(guess_delimiter("a\n1;2\n", ','), ',');
+  EXPECT_EQ(guess_delimiter("a\tb c\n", ','), '\t');
+  EXPECT_EQ(guess_delimiter("a|b\n", ','), '|');
+  EXPECT_EQ(guess_delimiter("a b\n", ','), ',');
+  EXPECT_EQ(guess_delimiter("a,b\n", '\t'), ',');
   EXPECT_EQ(guess_delimiter("\"a,b\";c\n", ','), ';');
   EXPECT_EQ(guess_delimiter("a\tb,c\n", '\0'), '\t');
   EXPECT_EQ(guess_delimiter("1 2\n", '\0'), ' ');
   EXPECT_EQ(guess_delimiter("", '\0'), ',');
+}
+
+TEST(Csv, ALastColumnWithoutNameAndCellsIsNone) {
+  const TextTable table = parse_csv("a,b,\n1,2,\n3,4,\n", {',', true, "t.csv"});
+  EXPECT_EQ(table.columns, 3);
+  EXPECT_EQ(table.cell(1, 1), "4");
+  EXPECT_EQ(table.names.back(), "");
 }
 
 std::string in_quotes(const std::string& cell) {

@@ -213,5 +213,43 @@ TEST_F(LoadDataset, SelectSamples) {
   EXPECT_THROW(static_cast<void>(select_samples(data, {-1})), InvalidArgument);
 }
 
+// Columns in memory make the same data set as a file that holds them.
+TEST_F(LoadDataset, ColumnsInMemory) {
+  const double gap = std::nan("");
+  const std::vector<TableColumn> columns = {{"id", {}, {"p", "q", "r"}},
+                                            {"a", {1.0, gap, 3.0}, {}},
+                                            {"word", {}, {"red", "", "blue"}},
+                                            {"digits", {}, {"1", "-", "2.5"}}};
+  const Dataset found = dataset_from_columns(columns, 3, {});
+  DatasetRequest file = table("id,a,word,digits,y\np,1,red,1,u\nq,,,-,v\nr,3,blue,2.5,u\n");
+  const Dataset wanted = load_dataset(file, {});
+  EXPECT_EQ(found.ids, wanted.ids);
+  EXPECT_EQ(found.feature_info, wanted.feature_info);
+  ASSERT_EQ(found.features.cols(), 2);
+  for (Index j = 0; j < 2; ++j) {
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_EQ(std::isnan(found.features(i, j)), std::isnan(wanted.features(i, j)));
+      if (!std::isnan(wanted.features(i, j))) {
+        EXPECT_EQ(found.features(i, j), wanted.features(i, j));
+      }
+    }
+  }
+  ASSERT_EQ(found.texts.size(), 1U);
+  EXPECT_EQ(found.texts[0].values, wanted.texts[0].values);
+
+  DatasetRequest prediction;
+  prediction.target_required = false;
+  prediction.text = {"a"};
+  const Dataset fresh = dataset_from_columns(columns, 3, prediction);
+  EXPECT_THAT(fresh.ids, IsEmpty());
+  ASSERT_EQ(fresh.texts.size(), 3U);
+  EXPECT_THAT(fresh.texts[1].values, ElementsAre("1", "", "3"));
+  expect_error(
+      [&] {
+        (void)dataset_from_columns({{"a", {1.0}, {}}, {"a", {2.0}, {}}}, 1, {});
+      },
+      {"two columns", "'a'"});
+}
+
 }  // namespace
 }  // namespace kloom

@@ -57,7 +57,7 @@ TEST(Number, MissingWords) {
 }
 
 TEST(Number, EverythingElseIsText) {
-  for (const std::string text : {"x", "1x", "1,5", "1 2", "--1", "+-1", "++1", "+", "-", "e5", "1e", "0x10",
+  for (const std::string text : {"x", "1x", "1,5", "1 2", "--1", "+-1", "++1", "+", "---", "e5", "1e", "0x10",
                                  "nan(1)", "-nan", "in", "infx", "1_000", "1e5.5"}) {
     EXPECT_EQ(read_cell(text).kind, CellKind::text) << text;
   }
