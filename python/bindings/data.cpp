@@ -96,7 +96,8 @@ Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Setti
     options.preprocessing.decide = false;
     options.normalisation = parse_normalisation(request.normalise);
     options.clip_spectrum = request.clip_spectrum;
-    const KernelSpec spec = request.spec.empty() ? default_kernel_spec(data, targets) : parse_kernel_spec(request.spec);
+    const KernelSpec spec =
+        request.spec.empty() ? default_kernel_spec(data, targets) : parse_kernel_spec(request.spec);
     return Recipe::fit(data, spec, options, context, targets);
   });
 }
