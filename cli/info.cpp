@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.h"
 #include "exit_code.h"
@@ -134,11 +135,24 @@ std::vector<std::string> feature_names(const Dataset& data) {
   return names;
 }
 
+// The targets that training would see; none where it would refuse them.
+std::optional<Targets> targets_of(const InfoOptions& options, const Dataset& data) {
+  if (data.labels.empty()) return std::nullopt;
+  try {
+    TargetsRequest request = targets_request(options.dataset, data);
+    request.allow_unlabelled = true;
+    return make_targets(data.labels, request);
+  } catch (const InvalidArgument&) {
+    return std::nullopt;
+  }
+}
+
 // What training would make of the columns, and with which kernels.
 std::string plan_text(const InfoOptions& options, const Dataset& data, Json& json) {
   std::vector<ColumnDecision> decisions;
   const auto preprocessing = Preprocessing::fit(data, preprocessing_options(options.dataset), &decisions);
-  const KernelAdvice advice = advise_kernels(data, preprocessing, decisions);
+  const std::optional<Targets> targets = targets_of(options, data);
+  const KernelAdvice advice = advise_kernels(data, preprocessing, decisions, targets ? &*targets : nullptr);
   json["columns"] = columns_json(decisions);
   json["kernels"] = to_string(advice.spec);
   json["reasons"] = advice.reasons;

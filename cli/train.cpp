@@ -145,6 +145,26 @@ void complete_report(const TrainOptions& options, const Training& training, FitR
   fit.model.report_json = to_json(fit.report);
 }
 
+// The command that makes this model again without choosing: what was left to choose is written out.
+std::string repeat_command(const TrainOptions& options, const Training& training, const FitResult& fit) {
+  std::string command = options.command;
+  const auto add = [&](const std::string& option, const std::string& value) {
+    command += fmt::format(" {} {}", option, shell_line({value}));
+  };
+  if (options.method.method.empty()) add("--method", fit.report.method);
+  if (!training.request.kernels && fit.model.recipe && !fit.model.recipe->spec.families.empty())
+    add("--kernels", to_string(fit.model.recipe->spec));
+  const auto asked = nlohmann::json::parse(fit.model.options_json);
+  for (const auto& [name, value] : fit.report.options) {
+    const auto place = asked.find(name);
+    if (place == asked.end() || *place == value) continue;
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
+    add(flag, value);
+  }
+  return command;
+}
+
 // What was decided about columns, and why these kernels.
 void add_decisions(nlohmann::ordered_json& json, const Model& model) {
   if (!model.recipe) return;
@@ -153,13 +173,15 @@ void add_decisions(nlohmann::ordered_json& json, const Model& model) {
   json["columns"] = columns_json(model.recipe->decisions);
 }
 
-std::string train_json(const TrainOptions& options, const FitResult& fit, bool whole) {
+std::string train_json(const TrainOptions& options, const Training& training, const FitResult& fit,
+                       bool whole) {
   nlohmann::ordered_json json = {{"command", "train"}, {"model", options.output}};
   json["model_bytes"] = model_file_bytes(fit.model);
   json["interrupted"] = !whole;
   json["classes"] = fit.model.classes;
   if (fit.model.task == Task::binary && !fit.model.classes.empty())
     json["positive_class"] = fit.model.classes.back();
+  json["repeat"] = repeat_command(options, training, fit);
   json["report"] = nlohmann::ordered_json::parse(fit.model.report_json);
   json["kernels"] = kernels_json(fit.model);
   add_decisions(json, fit.model);
@@ -213,7 +235,9 @@ int run(TrainOptions& options) {
   save_model(model, options.output);
   constexpr std::size_t kKernelsShown = 10;
   session.console().result(to_text(fit.report) + kernel_table(model, kKernelsShown));
-  session.console().json_result(train_json(options, fit, whole));
+  const std::string repeat = repeat_command(options, training, fit);
+  if (repeat != options.command) session.console().note("the same again, without choosing: " + repeat);
+  session.console().json_result(train_json(options, training, fit, whole));
   if (whole) return kDone;
   session.console().note(fmt::format("interrupted after {} iterations; the model so far is in {}",
                                      fit.report.iterations, options.output));

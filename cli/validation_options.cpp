@@ -108,7 +108,7 @@ ValidationInput read_validation_input(const ValidationOptions& options, bool unl
   if (kernels.by_default) {
     std::vector<ColumnDecision> decisions;
     const auto preprocessing = Preprocessing::fit(input.data, kernels.recipe.preprocessing, &decisions);
-    const KernelAdvice advice = advise_kernels(input.data, preprocessing, decisions);
+    const KernelAdvice advice = advise_kernels(input.data, preprocessing, decisions, &input.targets);
     for (const std::string& line : summarise(decisions)) session.console().note(line);
     for (const std::string& line : advice.reasons) session.console().note(line);
     session.console().note(fmt::format(

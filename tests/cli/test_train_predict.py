@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import math
+import shlex
 
 import numpy
 import pytest
@@ -29,6 +30,20 @@ def test_defaults_are_named_with_a_reason(kloom, table):
     result = kloom("train", "data.csv")
     assert "no --kernels given" in result.err and "rbf(auto" in result.err
     assert "no --method given" in result.err and "method: auto" in result.err
+
+def test_a_chosen_run_can_be_repeated_without_choosing(kloom, table, tmp_path):
+    first = kloom("train", table, "--target", "label", "-o", "first.kloom", "--json").json()
+    words = shlex.split(first["repeat"])
+    assert words[1] == "train" and "--machines" in words and "--kernels" in words
+    words[words.index("-o") + 1] = "again.kloom"
+    again = kloom(*words[1:]).json()
+    assert again["report"]["message"].endswith("nothing was chosen")
+    for model in ("first", "again"):
+        kloom("predict", f"{model}.kloom", table, "-o", f"{model}.csv")
+    assert (tmp_path / "first.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+    # Every method that chooses something says what it chose.
+    words = shlex.split(kloom("train", table, "--target", "label", "--method", "simplemkl", "-o", "s.kloom", "--json").json()["repeat"])
+    assert float(words[words.index("--C") + 1]) > 0
 
 
 def test_report_file_and_json_agree(kloom, table):

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -15,6 +16,7 @@
 #include "kloom/parts.h"
 #include "methods/auto/blend.h"
 #include "methods/auto/candidates.h"
+#include "methods/auto/chosen.h"
 #include "methods/kernel_machine/evidence.h"
 #include "methods/kernel_machine/machine.h"
 #include "methods/kernel_machine/part.h"
@@ -23,6 +25,7 @@ namespace kloom::methods {
 namespace {
 
 constexpr const char* kName = "auto";
+constexpr std::array kLossNames = {"held-out squared error over variance", "held-out log loss"};
 constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
 constexpr Index kSome = 1500;     // landmarks where there are more
 
@@ -67,6 +70,8 @@ class Fitter {
   void screen();
   void propose();
   void try_candidates();
+  void repeat(const Chosen& chosen);
+  [[nodiscard]] Chosen chosen() const;
   void fill(FitResult& result) const;
   void tell(Report& report) const;
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
@@ -172,6 +177,7 @@ void Fitter::screen() {
     std::copy_n(values.begin() + k * n * n, n * n, kernel.values().begin());
     for (Index i = 0; i < n; ++i) diagonals_[at(k)] += kernel(i, i) / static_cast<double>(n);
     if (p == 1) losses_[0] = 0.0;
+    if (!options_.machines.empty()) continue;  // chosen already: the sizes are all that is needed
     // Screening may take a fifth of the time; kernels that were not reached are not in play.
     if (out_of_time(0.2) && k > 0) {
       hurried_ = true;
@@ -228,6 +234,37 @@ void Fitter::try_candidates() {
   }
 }
 
+// The machines that an earlier run chose, on all samples.
+void Fitter::repeat(const Chosen& chosen) {
+  const Index most = task_.classes > 0 ? 700 : kSome;
+  for (const ChosenMachine& told : chosen.machines) {
+    if (told.logistic && task_.classes == 0)
+      throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
+    candidates_.push_back({"as told", told.weights});
+    KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most);
+    Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
+                                    : ridge_machine_at(features, task_, told.ridge);
+    machine.factor = told.factor;
+    entries_.push_back({candidates_.size() - 1, std::move(machine)});
+    back_.push_back(std::move(features.back));
+    blend_.shares.push_back(told.share);
+  }
+  blend_.bias.assign(at(task_.outputs()), 0.0);
+  blend_.loss = chosen.loss;
+  blend_.deviation = chosen.deviation;
+}
+
+Chosen Fitter::chosen() const {
+  Chosen all{blend_.loss, blend_.deviation, {}};
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const Machine& machine = entries_[k].machine;
+    if (blend_.shares[k] == 0.0) continue;
+    all.machines.push_back({machine.logistic, machine.ridge, machine.factor, blend_.shares[k],
+                            candidates_[entries_[k].candidate].weights});
+  }
+  return all;
+}
+
 Matrix Fitter::coefficients_of(const Entry& entry) const {
   const Matrix& back = back_[entry.candidate];
   Matrix on_landmarks(back.rows(), entry.machine.w.cols());
@@ -274,7 +311,7 @@ void Fitter::fill(FitResult& result) const {
 }
 
 void Fitter::tell(Report& report) const {
-  report.objective_name = task_.classes > 0 ? "held-out log loss" : "held-out squared error over variance";
+  report.objective_name = kLossNames[task_.classes > 0 ? 1 : 0];
   report.objective = blend_.loss;
   report.iterations = std::ssize(entries_);
   report.status = stopped_ ? Status::stopped : Status::converged;
@@ -306,6 +343,15 @@ FitResult Fitter::fit() {
   FitResult result;
   set_task();
   screen();
+  if (!options_.machines.empty()) {
+    repeat(parse_chosen(options_.machines, bank_.kernels()));
+    fill(result);
+    result.report.objective_name = kLossNames[task_.classes > 0 ? 1 : 0];
+    result.report.objective = blend_.loss;
+    result.report.iterations = std::ssize(entries_);
+    result.report.message = fmt::format("{} machines as told; nothing was chosen", entries_.size());
+    return result;
+  }
   propose();
   const double screened = meter_.seconds();
   result.report.seconds.emplace_back("screening", screened);
@@ -315,6 +361,7 @@ FitResult Fitter::fit() {
   blend_ = blend_machines(machines, task_);
   fill(result);
   tell(result.report);
+  result.report.options["machines"] = to_text(chosen());
   result.report.seconds.emplace_back("candidates", meter_.seconds() - screened);
   return result;
 }
@@ -339,6 +386,11 @@ const OptionTable<AutoOptions>& auto_option_table() {
       {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the held-out losses"},
       {"landmarks", &O::landmarks, kNonNegative, {}, "samples that carry a coefficient, at most; 0: 1,500"},
       {"screen_on", &O::screen_on, NumberRule{20.0}, {}, "samples on which single kernels are compared"},
+      {"machines",
+       &O::machines,
+       {},
+       {},
+       "what to fit without choosing again, as an earlier run with the same kernels printed it"},
   };
   return table;
 }

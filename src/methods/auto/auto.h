@@ -24,6 +24,7 @@ struct AutoOptions {
   Index folds = 5;        // of the held-out losses of logistic regression
   Index landmarks = 0;    // samples that carry a coefficient, at most; 0: 1,500
   Index screen_on = 350;  // samples on which single kernels are compared
+  std::string machines;   // what to fit without choosing (chosen.h); empty: choose
 };
 
 [[nodiscard]] const OptionTable<AutoOptions>& auto_option_table();

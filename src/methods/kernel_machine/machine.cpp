@@ -81,11 +81,28 @@ double held_out_loss(const Matrix& scores, const MachineTask& task) {
   return loss / std::max(total, 1e-300);
 }
 
+namespace {
+
+constexpr double kLogisticTolerance = 1e-5;
+
+}  // namespace
+
+Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task, double ridge) {
+  const Vector weights = task.weights_without(-1);
+  const LogisticProblem whole{features.phi.view(), task.labels, task.classes, weights};
+  LogisticSolution fit = solvers::fit_logistic(whole, ridge, 0.01 * kLogisticTolerance, nullptr);
+  Machine machine;
+  machine.logistic = true;
+  machine.ridge = ridge;
+  machine.w = std::move(fit.w);
+  machine.bias = std::move(fit.b);
+  return machine;
+}
+
 Machine logistic_machine(const KernelFeatures& features, const MachineTask& task) {
   // Half decades, strong to weak; the search ends when two weaker ones in a row were worse.
   constexpr double kStrongest = 10.0;
   constexpr int kStrengths = 14;
-  constexpr double kTolerance = 1e-5;
   const Index folds = task.fold_count();
   std::vector<Vector> weights;
   for (Index fold = -1; fold < folds; ++fold) weights.push_back(task.weights_without(fold));
@@ -100,7 +117,7 @@ Machine logistic_machine(const KernelFeatures& features, const MachineTask& task
     for (Index fold = 0; fold < folds; ++fold) {
       LogisticSolution& own = solutions[at(fold + 1)];
       const LogisticProblem problem{features.phi.view(), task.labels, task.classes, weights[at(fold + 1)]};
-      own = solvers::fit_logistic(problem, ridge, kTolerance, step > 0 ? &own : nullptr);
+      own = solvers::fit_logistic(problem, ridge, kLogisticTolerance, step > 0 ? &own : nullptr);
       const Matrix all = solvers::logistic_scores(features.phi.view(), own);
       for (Index i = 0; i < all.rows(); ++i) {
         if (task.folds[at(i)] != fold) continue;
@@ -114,10 +131,9 @@ Machine logistic_machine(const KernelFeatures& features, const MachineTask& task
     best.ridge = ridge;
     best.held_out = std::move(scores);
   }
-  const LogisticProblem whole{features.phi.view(), task.labels, task.classes, weights.front()};
-  LogisticSolution final_fit = solvers::fit_logistic(whole, best.ridge, 0.01 * kTolerance, nullptr);
-  best.w = std::move(final_fit.w);
-  best.bias = std::move(final_fit.b);
+  Machine whole = logistic_machine_at(features, task, best.ridge);
+  best.w = std::move(whole.w);
+  best.bias = std::move(whole.bias);
   return best;
 }
 
@@ -228,6 +244,19 @@ double ridge_at(int step) {
 
 }  // namespace
 
+namespace {
+
+// Row 0 of `solution` belongs to the constant.
+void set_solution(const Matrix& solution, Machine& machine) {
+  machine.w = Matrix(solution.rows() - 1, solution.cols());
+  for (Index c = 0; c < solution.cols(); ++c) {
+    machine.bias.push_back(solution(0, c));
+    for (Index k = 0; k < machine.w.rows(); ++k) machine.w(k, c) = solution(k + 1, c);
+  }
+}
+
+}  // namespace
+
 Machine ridge_machine(const KernelFeatures& features, const MachineTask& task) {
   const RidgePath path(features.phi, codes_of(task), task.weights_without(-1));
   Machine best;
@@ -248,13 +277,15 @@ Machine ridge_machine(const KernelFeatures& features, const MachineTask& task) {
     best.factor = temperature;
   }
   if (task.classes > 0) best.loss = held_out_loss(best.held_out, task);
-  const Matrix w = path.solve(best.ridge);
-  best.w = Matrix(w.rows() - 1, w.cols());
-  for (Index c = 0; c < w.cols(); ++c) {
-    best.bias.push_back(w(0, c));
-    for (Index k = 0; k < best.w.rows(); ++k) best.w(k, c) = w(k + 1, c);
-  }
+  set_solution(path.solve(best.ridge), best);
   return best;
+}
+
+Machine ridge_machine_at(const KernelFeatures& features, const MachineTask& task, double ridge) {
+  Machine machine;
+  machine.ridge = ridge;
+  set_solution(RidgePath(features.phi, codes_of(task), task.weights_without(-1)).solve(ridge), machine);
+  return machine;
 }
 
 double screening_loss(const Matrix& kernel, const MachineTask& task) {

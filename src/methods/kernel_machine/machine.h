@@ -63,6 +63,11 @@ struct Machine {
 // least held-out log loss. Held-out scores are leave-one-out, in closed form.
 [[nodiscard]] Machine ridge_machine(const KernelFeatures& features, const MachineTask& task);
 
+// The same at a given strength, on all samples: nothing is held out, `held_out` and `loss` stay empty.
+[[nodiscard]] Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task,
+                                          double ridge);
+[[nodiscard]] Machine ridge_machine_at(const KernelFeatures& features, const MachineTask& task, double ridge);
+
 // How good one kernel matrix is, by the leave-one-out loss of ridge regression at its best strength: the log loss of
 // classes, or the squared error over the variance of numbers.
 [[nodiscard]] double screening_loss(const Matrix& kernel, const MachineTask& task);

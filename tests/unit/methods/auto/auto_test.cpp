@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kloom/certify.h"
+#include "kloom/error.h"
 #include "kloom/parts.h"
 #include "methods/auto/blend.h"
 #include "methods/auto/candidates.h"
@@ -78,6 +79,41 @@ TEST(Auto, SameDataAndSeedGiveTheSameModel) {
   EXPECT_EQ(one.model.bias, two.model.bias);
 }
 
+TEST(Auto, WhatWasChosenCanBeRepeatedWithoutChoosing) {
+  const auto problem = test::binary_problem(120, 3, {0.5, 1.0, 2.0}, 15);
+  const auto bank = test::bank_of(problem);
+  for (const bool numbers : {false, true}) {
+    Targets targets = problem.targets;
+    if (numbers) {
+      targets = Targets{};
+      targets.task = Task::regression;
+      targets.values = Matrix(120, 1);
+      for (Index i = 0; i < 120; ++i)
+        targets.values(i, 0) = problem.targets.codes[at(i)] + 0.01 * static_cast<double>(i);
+    }
+    const FitResult first = fit_auto(*bank, targets, {}, {});
+    AutoOptions again;
+    again.machines = first.report.options.at("machines");
+    const FitResult second = fit_auto(*bank, targets, again, {});
+    EXPECT_EQ(first.model.coefficients, second.model.coefficients);
+    EXPECT_EQ(first.model.bias, second.model.bias);
+    EXPECT_EQ(first.model.weights.values, second.model.weights.values);
+    EXPECT_EQ(first.report.objective, second.report.objective);
+    EXPECT_EQ(part_of<BlendPart>(first.model).deviation, part_of<BlendPart>(second.model).deviation);
+  }
+}
+
+TEST(Auto, WordsThatAreNoMachinesAreRefused) {
+  const auto problem = test::binary_problem(40, 2, {1.0, 2.0}, 16);
+  for (const char* text :
+       {"ridge", "loss 0.1", "ridge 1 1 1 99*1", "ridge 1 1 1 0*1", "ridge 1 1 1 1", "ridge -1 1 1 1*1",
+        "ridge 0 1 1 1*1", "ridge nan 1 1 1*1", "forest 1 1 1 1*1", "ridge 1 1 1 1*1 2"}) {
+    AutoOptions options;
+    options.machines = text;
+    EXPECT_THROW((void)fit_auto(*test::bank_of(problem), problem.targets, options, {}), InvalidArgument)
+        << text;
+  }
+}
 TEST(Auto, TheRefereeAgrees) {
   auto problem = test::binary_problem(100, 3, {0.5, 1.0, 2.0}, 14);
   const auto bank = test::bank_of(problem);
