@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <utility>
 
 #include "algebra/blas.h"
+#include "solvers/lbfgs.h"
 
 namespace kloom::solvers {
 namespace {
@@ -106,48 +106,14 @@ class Objective {
   Index outputs_;
 };
 
-// The two-loop recursion: an approximation of the inverse Hessian times `gradient`, from the last steps.
-class InverseHessian {
- public:
-  explicit InverseHessian(Vector diagonal) : diagonal_(std::move(diagonal)) {}
-
-  void learn(const Point& from, const Point& to) {
-    Pair pair{to.x, to.gradient, 0.0};
-    algebra::axpy(-1.0, from.x, pair.step);
-    algebra::axpy(-1.0, from.gradient, pair.change);
-    const double curvature = algebra::dot(pair.step, pair.change);
-    if (!(curvature > 1e-14 * algebra::dot(pair.change, pair.change) * 1e-6)) return;
-    pair.scale = 1.0 / curvature;
-    constexpr std::size_t kMemory = 12;
-    if (pairs_.size() == kMemory) pairs_.pop_front();
-    pairs_.push_back(std::move(pair));
-  }
-
-  [[nodiscard]] Vector direction(const Vector& gradient) const {
-    Vector q = gradient;
-    Vector a(pairs_.size());
-    for (std::size_t k = pairs_.size(); k-- > 0;) {
-      a[k] = pairs_[k].scale * algebra::dot(pairs_[k].step, q);
-      algebra::axpy(-a[k], pairs_[k].change, q);
-    }
-    for (std::size_t i = 0; i < q.size(); ++i) q[i] /= diagonal_[i];
-    for (std::size_t k = 0; k < pairs_.size(); ++k) {
-      const double b = pairs_[k].scale * algebra::dot(pairs_[k].change, q);
-      algebra::axpy(a[k] - b, pairs_[k].step, q);
-    }
-    algebra::scale(-1.0, q);
-    return q;
-  }
-
- private:
-  struct Pair {
-    Vector step;
-    Vector change;
-    double scale = 0.0;
-  };
-  Vector diagonal_;
-  std::deque<Pair> pairs_;
-};
+// What the step from one point to the other shows of the curvature.
+void learn(InverseHessian& inverse, const Point& from, const Point& to) {
+  Vector step = to.x;
+  Vector change = to.gradient;
+  algebra::axpy(-1.0, from.x, step);
+  algebra::axpy(-1.0, from.gradient, change);
+  inverse.learn(std::move(step), std::move(change));
+}
 
 Vector packed(const LogisticSolution* start, Index size) {
   Vector x(at(size));
@@ -181,7 +147,7 @@ LogisticSolution fit_logistic(const LogisticProblem& problem, double ridge, doub
     }
     if (!(next.value < now.value)) break;
     const double gain = now.value - next.value;
-    inverse.learn(now, next);
+    learn(inverse, now, next);
     now = std::move(next);
     if (gain <= tolerance * std::abs(now.value)) break;
   }
