@@ -155,6 +155,8 @@ bool Climb::line_search(const Point& now, const Vector& direction, const Vector&
   double length = std::min(1.0, kLongestStep / std::max(longest, 1e-300));
   const double promise = algebra::dot(direction, slopes);
   if (!(promise > 0.0)) return false;
+  // At the top the promise is smaller than the rounding of the objective.
+  const double rounding = 1e-12 * (1.0 + std::abs(now.value));
   for (int tries = 0; tries < 20; ++tries, length *= 0.4) {
     Vector v = now.v;
     for (std::size_t k = 0; k < v.size(); ++k) {
@@ -163,7 +165,7 @@ bool Climb::line_search(const Point& now, const Vector& direction, const Vector&
       if (is_noise(k)) v[k] = std::max(v[k], kLeastNoise);
     }
     next = evaluate(std::move(v), now.modes);
-    if (next.sound && next.value >= now.value + 1e-4 * length * promise) return true;
+    if (next.sound && next.value >= now.value + 1e-4 * length * promise - rounding) return true;
   }
   return false;
 }
@@ -208,7 +210,7 @@ bool Climb::drop(Point& now) const {
   }
   if (v == now.v) return false;
   Point next = evaluate(std::move(v), now.modes);
-  if (!next.sound || next.value < now.value) return false;
+  if (!next.sound || next.value < now.value - 1e-12 * std::abs(now.value)) return false;
   now = std::move(next);
   return true;
 }

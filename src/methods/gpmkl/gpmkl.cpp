@@ -141,7 +141,11 @@ std::vector<Index> Fitter::spread(Index most) const {
   // Whole folds of a division into ten times as many as there would be parts of this size.
   const Index folds = std::min(n, 10 * ((n + most - 1) / most));
   const std::vector<Index> fold = data::stratified_folds(strata_, folds, context_.seed);
-  const Index taken = n <= most ? folds : std::max<Index>(1, folds * most / n);
+  std::vector<Index> sizes(at(folds));
+  for (const Index f : fold) ++sizes[at(f)];
+  Index taken = 0;
+  for (Index count = 0; taken < folds && (taken == 0 || count + sizes[at(taken)] <= most); ++taken)
+    count += sizes[at(taken)];
   for (Index i = 0; i < n; ++i) {
     if (fold[at(i)] < taken) chosen.push_back(i);
   }
@@ -277,6 +281,7 @@ void Fitter::tell(Report& report) const {
                                found_.stationarity);
   if (!task_.classes)
     report.message += fmt::format("; noise {:.4g} of the target's deviation", std::sqrt(found_.at.noise));
+  report.tables.push_back({"the rest of the covariance", {"constant", "noise variance"}, {{found_.at.constant, found_.at.noise}}});
   if (found_.status == Status::iteration_limit)
     report.warnings.emplace_back("the evidence was still rising: more --iterations or a larger --tolerance");
   warn_of_diagonals(report);
