@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "algebra/blas.h"
@@ -163,18 +164,19 @@ Matrix mode_of(const Process& process, Index c) {
       b(i, 0) = w * f(i, 0) + gradient_at(process, c, i, f(i, 0));
     }
     const Matrix explained = times(r, times(process.kernel, b));
-    double gain = -1.0;
-    for (double length = 1.0; length > 1e-6 && gain < 0.0; length *= 0.5) {
+    const double rounding = 1e-12 * (1.0 + std::abs(value));
+    double gain = -std::numeric_limits<double>::infinity();
+    for (double length = 1.0; length > 1e-6 && gain < -rounding; length *= 0.5) {
       Matrix next(n, 1);
       for (Index i = 0; i < n; ++i) next(i, 0) = a(i, 0) + length * (b(i, 0) - explained(i, 0) - a(i, 0));
       Matrix there = times(process.kernel, next);
       gain = posterior(process, c, next, there) - value;
-      if (gain < 0.0) continue;
+      if (gain < -rounding) continue;
       a = std::move(next);
       f = std::move(there);
     }
     value += gain;
-    if (!(gain > 1e-12 * (1.0 + std::abs(value)))) break;
+    if (!(gain > rounding)) break;
   }
   return a;
 }

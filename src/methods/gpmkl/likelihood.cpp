@@ -129,9 +129,11 @@ LaplaceMode laplace_mode(const Matrix& kernel, const GpTask& task, Index output,
   zero.a.assign(now.a.size(), 0.0);
   newton.look(zero);
   if (!(now.objective > zero.objective)) now = std::move(zero);
-  // The objective is concave in f and convergence is quadratic: when a step gains 1e-12 of it, the next would gain nothing.
+  // The objective is concave in f and convergence is quadratic: a step that gains 1e-12 of it leads to the mode, and the log
+  // determinant, which the mode does not maximise, is exact only there.
   constexpr int kSteps = 100;
   for (int t = 0; t < kSteps; ++t) {
+    const double rounding = 1e-12 * (1.0 + std::abs(now.objective));
     Vector target;
     if (!newton.step(now, target)) return now;
     LaplaceMode next;
@@ -141,12 +143,12 @@ LaplaceMode laplace_mode(const Matrix& kernel, const GpTask& task, Index output,
       algebra::scale(1.0 - length, next.a);
       algebra::axpy(length, target, next.a);
       newton.look(next);
-      if (next.objective >= now.objective) break;
+      if (next.objective >= now.objective - rounding) break;
     }
-    if (!(next.objective >= now.objective)) break;
+    if (!(next.objective >= now.objective - rounding)) break;
     const double gain = next.objective - now.objective;
     now = std::move(next);
-    if (gain <= 1e-12 * (1.0 + std::abs(now.objective))) break;
+    if (gain <= rounding) break;
   }
   now.sound = std::isfinite(now.objective);
   return now;

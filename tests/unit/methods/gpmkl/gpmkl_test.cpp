@@ -121,7 +121,7 @@ TEST(GpMkl, DoesNotTakeTheNarrowestKernelWhereAMarginDoes) {
   test::Normal noise(34);
   for (Index i = 0; i < 120; ++i) {
     const double smooth = problem.x(i, 0) + 0.5 * problem.x(i, 1);
-    problem.targets.codes[at(i)] = smooth + 0.5 * noise() > 0.0 ? 1 : 0;
+    problem.targets.codes[at(i)] = smooth + noise() > 0.0 ? 1 : 0;
   }
   const auto bank = test::bank_of(problem);
   const FitResult evidence = fit_gpmkl(*bank, problem.targets, {}, {});
