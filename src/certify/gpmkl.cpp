@@ -225,7 +225,7 @@ void kernel_slopes(const KernelBank& bank, const std::vector<Index>& samples, co
 }
 
 // The largest slope that should not be there, for a change of a weight by the factor e; where the weight is 0, for
-// taking the place of all others. Per unit of sample weight and output.
+// a contribution of 1, or of that of all others if that is less. Per unit of sample weight and output.
 double worst_slope(const KernelBank& bank, const Model& model, const Process& process, const Slopes& found) {
   const auto& part = part_of<GpPart>(model);
   Vector slope;
@@ -244,7 +244,7 @@ double worst_slope(const KernelBank& bank, const Model& model, const Process& pr
   for (const double one : v) total += one;
   double worst = 0.0;
   for (std::size_t k = 0; k < v.size(); ++k) {
-    const double wrong = v[k] == 0.0 ? std::max(0.0, total * by_v[k]) : v[k] * by_v[k];
+    const double wrong = v[k] == 0.0 ? std::max(0.0, std::min(1.0, total) * by_v[k]) : v[k] * by_v[k];
     const bool held = v[k] >= kLargest * (1.0 - 1e-9) && wrong > 0.0;
     worst = held ? worst : std::max(worst, std::abs(wrong));
   }

@@ -50,7 +50,7 @@ class Climb {
   bool drop(Point& now) const;
   // Gives a little to kernels without a weight whose slope is upward.
   bool raise(Point& now) const;
-  // Largest slope over the logarithms, over the tolerance: for contributions of 0 that of taking the place of all others.
+  // Largest slope over the logarithms, over the tolerance: for contributions of 0 that of becoming a newcomer.
   [[nodiscard]] double excess(const Point& now) const;
 
   Index iterations = 0;
@@ -59,6 +59,9 @@ class Climb {
 
  private:
   [[nodiscard]] double total(const Vector& v) const;
+  // The contribution by which slopes at 0 are judged: 1, which is the size of targets and usual for scores, or that
+  // of all others together where it is less.
+  [[nodiscard]] double newcomer(const Vector& v) const { return std::min(1.0, total(v)); }
   // Slopes by the logarithms; 0 where a bound is in the way, or the contribution is 0.
   [[nodiscard]] Vector log_slopes(const Point& now) const;
   [[nodiscard]] bool is_noise(std::size_t k) const { return std::ssize(diagonal_) + 1 == static_cast<Index>(k); }
@@ -129,11 +132,10 @@ Vector Climb::log_slopes(const Point& now) const {
 }
 
 double Climb::excess(const Point& now) const {
-  const double sum = total(now.v);
   double largest = 0.0;
   for (const double slope : log_slopes(now)) largest = std::max(largest, std::abs(slope) / unit_);
   for (Index k = 0; k <= p_; ++k) {
-    if (now.v[at(k)] == 0.0) largest = std::max(largest, sum * now.slope[at(k)] / unit_);
+    if (now.v[at(k)] == 0.0) largest = std::max(largest, newcomer(now.v) * now.slope[at(k)] / unit_);
   }
   return largest;
 }
@@ -206,7 +208,7 @@ bool Climb::drop(Point& now) const {
   const double sum = total(now.v);
   Vector v = now.v;
   for (Index k = 0; k <= p_; ++k) {
-    if (v[at(k)] < kSmall * sum && now.slope[at(k)] * sum < -unit_) v[at(k)] = 0.0;
+    if (v[at(k)] < kSmall * sum && now.slope[at(k)] * newcomer(now.v) < -unit_) v[at(k)] = 0.0;
   }
   if (v == now.v) return false;
   Point next = evaluate(std::move(v), now.modes);
@@ -216,16 +218,19 @@ bool Climb::drop(Point& now) const {
 }
 
 bool Climb::raise(Point& now) const {
-  const double sum = total(now.v);
-  Vector v = now.v;
-  for (Index k = 0; k <= p_; ++k) {
-    if (v[at(k)] == 0.0 && now.slope[at(k)] * sum > unit_) v[at(k)] = 1e-3 * sum;
+  const double scale = newcomer(now.v);
+  for (double part = 1e-3; part > 1e-10; part *= 1e-2) {
+    Vector v = now.v;
+    for (Index k = 0; k <= p_; ++k) {
+      if (v[at(k)] == 0.0 && now.slope[at(k)] * scale > unit_) v[at(k)] = part * scale;
+    }
+    if (v == now.v) return false;
+    Point next = evaluate(std::move(v), now.modes);
+    if (!next.sound || next.value < now.value) continue;
+    now = std::move(next);
+    return true;
   }
-  if (v == now.v) return false;
-  Point next = evaluate(std::move(v), now.modes);
-  if (!next.sound || next.value < now.value) return false;
-  now = std::move(next);
-  return true;
+  return false;
 }
 
 }  // namespace
