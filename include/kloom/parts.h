@@ -204,12 +204,14 @@ struct GpPart : ModelPart {
   double constant = 0.0;  // w_0
   double noise = 0.0;     // σ², regression
   double penalty = 0.0;   // rate of the exponential prior of every w_p times the mean diagonal of K_p
-  double centre = 0.0;    // regression: the target was learned as (y − centre)/scale; coefficients and bias are in its units
+  double centre =
+      0.0;  // regression: the target was learned as (y − centre)/scale; coefficients and bias are in its units
   double scale = 1.0;
   std::vector<Index> evidence_samples;  // on which the weights have the greatest evidence, ascending
   std::vector<Index> variance_samples;  // on which variances are conditioned, ascending
-  std::vector<Matrix> precision;  // per output, among the variance samples: (K + σ² I)⁻¹, or (K + W⁻¹)⁻¹ of Laplace's W
-  Vector self;                    // k_p(x, x): the mean diagonal of each kernel
+  std::vector<Matrix>
+      precision;  // per output, among the variance samples: (K + σ² I)⁻¹, or (K + W⁻¹)⁻¹ of Laplace's W
+  Vector self;  // k_p(x, x): the mean diagonal of each kernel
 
   [[nodiscard]] bool has_probabilities() const override { return !regression; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,

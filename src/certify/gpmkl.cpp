@@ -296,22 +296,26 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
   double bias_error = 0.0;
   for (Index c = 0; c < a.cols(); ++c) {
     double sum = 0.0;
-    for (Index i = 0; i < a.rows(); ++i)
-      sum += a(i, c) = model.coefficients(counted[at(i)], c) / part.scale;
-    bias_error = std::max(bias_error, std::abs(part.centre + part.scale * part.constant * sum - model.bias[at(c)]));
+    for (Index i = 0; i < a.rows(); ++i) sum += a(i, c) = model.coefficients(counted[at(i)], c) / part.scale;
+    bias_error =
+        std::max(bias_error, std::abs(part.centre + part.scale * part.constant * sum - model.bias[at(c)]));
   }
   const double residual = mode_residual(all, a, part.regression);
   Certificate certificate;
   certificate.items = {
       {"log evidence", slopes.evidence, "of the samples on which the weights were chosen, recomputed"},
       {"stationarity", stationarity,
-       "largest slope of the evidence, per sample, for a factor e of a weight, or upward at a weight of 0 (0 is right)"},
-      {"residual of the mode", residual, "of the equation that the coefficients of all samples satisfy (0 is right)"},
+       "largest slope of the evidence, per sample, for a factor e of a weight, or upward at a weight of 0 (0 "
+       "is right)"},
+      {"residual of the mode", residual,
+       "of the equation that the coefficients of all samples satisfy (0 is right)"},
       {"error of the bias", bias_error, "the model's bias against that of its constant kernel (0 is right)"},
   };
   certificate.verdict = fmt::format(
-      "The kernel weights are a stationary point of the evidence, to {:.1e} nats per sample, and the coefficients are the "
-      "posterior's mode, to {:.1e}. The evidence is not concave: that no other weights have more of it is not proved.",
+      "The kernel weights are a stationary point of the evidence, to {:.1e} nats per sample, and the "
+      "coefficients are the "
+      "posterior's mode, to {:.1e}. The evidence is not concave: that no other weights have more of it is not "
+      "proved.",
       stationarity, residual);
   return certificate;
 }

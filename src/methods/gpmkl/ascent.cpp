@@ -23,7 +23,7 @@ struct Point {
   Vector v;
   Vector slope;
   Matrix modes;
-  double value = 0.0;     // evidence less penalty
+  double value = 0.0;  // evidence less penalty
   double evidence = 0.0;
   bool sound = false;
 };
@@ -64,8 +64,11 @@ class Climb {
   [[nodiscard]] double newcomer(const Vector& v) const { return std::min(1.0, total(v)); }
   // Slopes by the logarithms; 0 where a bound is in the way, or the contribution is 0.
   [[nodiscard]] Vector log_slopes(const Point& now) const;
-  [[nodiscard]] bool is_noise(std::size_t k) const { return std::ssize(diagonal_) + 1 == static_cast<Index>(k); }
-  [[nodiscard]] bool line_search(const Point& now, const Vector& direction, const Vector& slopes, Point& next) const;
+  [[nodiscard]] bool is_noise(std::size_t k) const {
+    return std::ssize(diagonal_) + 1 == static_cast<Index>(k);
+  }
+  [[nodiscard]] bool line_search(const Point& now, const Vector& direction, const Vector& slopes,
+                                 Point& next) const;
 
   const SampledKernels& kernels_;
   const GpTask& task_;
@@ -98,8 +101,8 @@ Point Climb::evaluate(Vector v, const Matrix& modes) const {
   point.modes = modes;
   const GpWeights w = weights(point.v);
   const Matrix kernel = kernels_.combine(w.weights, w.constant);
-  const GpEvidence found = task_.classes ? laplace_evidence(kernel, task_, point.modes)
-                                         : gaussian_evidence(kernel, task_, w.noise);
+  const GpEvidence found =
+      task_.classes ? laplace_evidence(kernel, task_, point.modes) : gaussian_evidence(kernel, task_, w.noise);
   point.sound = found.sound;
   if (!found.sound) return point;
   point.slope.resize(point.v.size());

@@ -27,7 +27,8 @@ struct GpWeights {
 
 struct AscentSettings {
   Index iterations = 100;
-  double tolerance = 1e-3;  // stop when no slope is larger: evidence per sample and output, for a factor e of a weight
+  double tolerance =
+      1e-3;  // stop when no slope is larger: evidence per sample and output, for a factor e of a weight
   double penalty = 0.0;
   // Told after every step, with the objective; true: stop.
   std::function<bool(Index, double)> progress;
@@ -35,8 +36,8 @@ struct AscentSettings {
 
 struct AscentResult {
   GpWeights at;
-  Matrix modes;              // classes: a of every output, N × outputs
-  double evidence = 0.0;     // without the penalty
+  Matrix modes;               // classes: a of every output, N × outputs
+  double evidence = 0.0;      // without the penalty
   double stationarity = 0.0;  // largest slope that is left, in the units of the tolerance
   Index iterations = 0;
   Status status = Status::converged;

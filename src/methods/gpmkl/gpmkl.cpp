@@ -159,7 +159,8 @@ std::vector<Index> Fitter::of_bank(std::vector<Index> places) const {
 
 // From the weights of greatest evidence of a Gaussian likelihood on numbers or codes, whose updates are simple and robust.
 void Fitter::maximise() {
-  chosen_ = spread(evidence_size(std::ssize(samples_), bank_.kernels(), task_.targets.cols(), options_.evidence_samples));
+  chosen_ = spread(
+      evidence_size(std::ssize(samples_), bank_.kernels(), task_.targets.cols(), options_.evidence_samples));
   part_.evidence_samples = of_bank(chosen_);
   const SampledKernels kernels(bank_, part_.evidence_samples);
   const GpTask task = part_of_task(task_, chosen_);
@@ -175,10 +176,13 @@ void Fitter::maximise() {
   settings.iterations = options_.iterations;
   settings.tolerance = options_.tolerance;
   settings.penalty = options_.penalty;
-  settings.progress = [&](Index done, double objective) { return meter_.step(done, options_.iterations, objective); };
+  settings.progress = [&](Index done, double objective) {
+    return meter_.step(done, options_.iterations, objective);
+  };
   found_ = ascend(kernels, task, start, settings);
   if (found_.at.weights.empty())
-    throw InvalidArgument("the kernels are not positive semidefinite, so they have no Gaussian process; use --clip-spectrum");
+    throw InvalidArgument(
+        "the kernels are not positive semidefinite, so they have no Gaussian process; use --clip-spectrum");
 }
 
 void Fitter::condition_numbers(const Matrix& kernel, Matrix& a) {
@@ -194,8 +198,8 @@ void Fitter::condition_numbers(const Matrix& kernel, Matrix& a) {
   std::iota(all.begin(), all.end(), Index{0});
   Matrix factor = covariance(kernel, all);
   double log_det = 0.0;
-  const bool sound = algebra::cholesky(factor.view()) == 0 &&
-                     algebra::invert_positive(part_.precision.back().view(), log_det);
+  const bool sound =
+      algebra::cholesky(factor.view()) == 0 && algebra::invert_positive(part_.precision.back().view(), log_det);
   if (!sound) found_.status = Status::numerical_trouble;
   a = task_.targets;
   algebra::cholesky_solve(factor.view(), a.view());
@@ -211,7 +215,8 @@ void Fitter::condition_classes(const Matrix& kernel, Matrix& a) {
     Vector root;
     for (const Index i : among) root.push_back(mode.root[at(i)]);
     double log_det = 0.0;
-    part_.precision.push_back(laplace_precision(variance_kernel.empty() ? kernel : variance_kernel, root, log_det));
+    part_.precision.push_back(
+        laplace_precision(variance_kernel.empty() ? kernel : variance_kernel, root, log_det));
     if (!mode.sound || part_.precision.back().empty()) {
       found_.status = Status::numerical_trouble;
       part_.precision.back() = Matrix(std::ssize(among), std::ssize(among));
@@ -263,7 +268,8 @@ void Fitter::warn_of_diagonals(Report& report) const {
   }
   if (varying == 0) return;
   report.warnings.push_back(
-      fmt::format("the diagonal of {} of the kernels in use varies: variances of new samples take its mean; kernels with a unit "
+      fmt::format("the diagonal of {} of the kernels in use varies: variances of new samples take its mean; "
+                  "kernels with a unit "
                   "diagonal have exact ones",
                   varying));
 }
@@ -276,14 +282,14 @@ void Fitter::tell(Report& report) const {
   for (std::size_t t = 0; t < found_.trace.size(); ++t)
     report.trace.push_back({static_cast<Index>(t), found_.trace[t], 0.0});
   const auto used = std::ranges::count_if(found_.at.weights, [](double w) { return w > 0.0; });
-  report.message = fmt::format("{} of {} kernels have a weight; evidence of {} samples, {:.4g} per sample; largest slope left {:.1e}",
-                               used, bank_.kernels(), chosen_.size(), found_.evidence / static_cast<double>(chosen_.size()),
-                               found_.stationarity);
+  report.message = fmt::format(
+      "{} of {} kernels have a weight; evidence of {} samples, {:.4g} per sample; largest slope left {:.1e}",
+      used, bank_.kernels(), chosen_.size(), found_.evidence / static_cast<double>(chosen_.size()),
+      found_.stationarity);
   if (!task_.classes)
     report.message += fmt::format("; noise {:.4g} of the target's deviation", std::sqrt(found_.at.noise));
-  report.tables.push_back({"the rest of the covariance", {"constant", "noise variance"}, {{found_.at.constant, found_.at.noise}}});
-  if (found_.status == Status::iteration_limit)
-    report.warnings.emplace_back("the evidence was still rising: more --iterations or a larger --tolerance");
+  report.tables.push_back(
+      {"the rest of the covariance", {"constant", "noise variance"}, {{found_.at.constant, found_.at.noise}}});
   warn_of_diagonals(report);
 }
 
@@ -306,7 +312,8 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
   const GpmklOptions defaults;
   const Index e = evidence_size(n, p, outputs, defaults.evidence_samples);
   const Index v = std::min(n, defaults.variance_samples);
-  return at(std::max((p + 7) * e * e, 3 * n * n + (outputs + 2) * v * v) + 8 * n * outputs + n * p) * sizeof(double);
+  return at(std::max((p + 7) * e * e, 3 * n * n + (outputs + 2) * v * v) + 8 * n * outputs + n * p) *
+         sizeof(double);
 }
 
 }  // namespace
@@ -323,7 +330,8 @@ const OptionTable<GpmklOptions>& gpmkl_option_table() {
        &O::variance_samples,
        NumberRule{2.0},
        {},
-       "samples on which variances of predictions are conditioned, at most: fewer make smaller models and larger variances"},
+       "samples on which variances of predictions are conditioned, at most: fewer make smaller models and "
+       "larger variances"},
       {"penalty",
        &O::penalty,
        kNonNegative,

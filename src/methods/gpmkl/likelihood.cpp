@@ -110,8 +110,9 @@ GpEvidence gaussian_evidence(const Matrix& kernel, const GpTask& task, double no
   algebra::gemv(Op::none, 1.0, result.slope.view(), y, 0.0, alpha);
   const double spare = static_cast<double>(n) - weight;
   const double log_two_pi = std::log(2.0 * std::numbers::pi);
-  result.value = 0.5 * log_det_inverse - 0.5 * algebra::dot(alpha, y) - 0.5 * static_cast<double>(n) * log_two_pi +
-                 0.5 * spare * (log_two_pi + std::log(noise)) - 0.5 * log_weights;
+  result.value = 0.5 * log_det_inverse - 0.5 * algebra::dot(alpha, y) -
+                 0.5 * static_cast<double>(n) * log_two_pi + 0.5 * spare * (log_two_pi + std::log(noise)) -
+                 0.5 * log_weights;
   algebra::scale(-0.5, result.slope.values());
   algebra::rank_one(0.5, alpha, result.slope.view());
   result.noise_slope = 0.5 * spare;

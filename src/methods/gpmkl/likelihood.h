@@ -33,10 +33,10 @@ struct GpEvidence {
 
 // The mode of one output by Newton's method [RasmussenWilliams2006, algorithm 3.1], from `a` as it comes in.
 struct LaplaceMode {
-  Vector a;     // K⁻¹ f, which is the gradient of the log likelihood at the mode
-  Vector f;     // K a
-  Vector pi;    // σ(f)
-  Vector root;  // W^½
+  Vector a;                // K⁻¹ f, which is the gradient of the log likelihood at the mode
+  Vector f;                // K a
+  Vector pi;               // σ(f)
+  Vector root;             // W^½
   double objective = 0.0;  // log p(y | f) − ½ aᵀf
   bool sound = false;
 };

@@ -74,8 +74,10 @@ Predictions GpPart::predict(const Model& model, const KernelBank& bank, const Pr
   const Matrix combined = bank.combine(weights);  // N × rows
   Predictions result;
   result.scores = Matrix(bank.rows(), model.coefficients.cols());
-  for (Index c = 0; c < result.scores.cols(); ++c) std::ranges::fill(result.scores.column(c), model.bias[at(c)]);
-  algebra::gemm(Op::transpose, Op::none, 1.0, combined.view(), model.coefficients.view(), 1.0, result.scores.view());
+  for (Index c = 0; c < result.scores.cols(); ++c)
+    std::ranges::fill(result.scores.column(c), model.bias[at(c)]);
+  algebra::gemm(Op::transpose, Op::none, 1.0, combined.view(), model.coefficients.view(), 1.0,
+                result.scores.view());
   if (options.contributions) {
     const Matrix applied = bank.apply(model.coefficients.view());
     for (Index c = 0; c < result.scores.cols(); ++c)
@@ -114,20 +116,23 @@ void GpPart::save(PartWriter& file) const {
   file.vector("gpmkl.self", self);
   file.vector("gpmkl.evidence_samples", as_numbers(evidence_samples));
   file.vector("gpmkl.variance_samples", as_numbers(variance_samples));
-  for (std::size_t c = 0; c < precision.size(); ++c) file.triangle(fmt::format("gpmkl.precision.{}", c), precision[c]);
+  for (std::size_t c = 0; c < precision.size(); ++c)
+    file.triangle(fmt::format("gpmkl.precision.{}", c), precision[c]);
   file.section("gpmkl").flag("regression", regression);
 }
 
 std::string GpPart::trouble(const Model& model) const {
   if (regression == models::has_codes(model.task)) return "the Gaussian process is for another task";
-  if (model.weights.shape != KernelWeights::Shape::shared) return "the outputs do not share their kernel weights";
+  if (model.weights.shape != KernelWeights::Shape::shared)
+    return "the outputs do not share their kernel weights";
   if (std::ssize(precision) != model.coefficients.cols()) return "there is not one precision for each score";
   for (const Matrix& one : precision) {
     if (!models::is_shape(one, std::ssize(variance_samples), std::ssize(variance_samples)))
       return "a precision does not have the shape of the samples of the variance";
   }
   if (std::ssize(self) != std::ssize(model.kernel_names)) return "there is not one diagonal for each kernel";
-  if (variance_samples.empty() || evidence_samples.empty()) return "there are no samples of evidence or variance";
+  if (variance_samples.empty() || evidence_samples.empty())
+    return "there are no samples of evidence or variance";
   if (!(constant >= 0.0 && std::isfinite(constant)) || !(noise >= 0.0 && std::isfinite(noise)) ||
       !(penalty >= 0.0) || !std::isfinite(centre) || !(scale > 0.0 && std::isfinite(scale)))
     return "a number of the Gaussian process is not finite or has the wrong sign";
@@ -148,10 +153,8 @@ std::shared_ptr<const ModelPart> load_gpmkl(PartReader& file, const Model& model
   part->scale = numbers[4];
   part->self = file.vector("gpmkl.self");
   const Index n = model.coefficients.rows();
-  part->evidence_samples =
-      as_indices(file.vector("gpmkl.evidence_samples"), n, "gpmkl.evidence_samples", file);
-  part->variance_samples =
-      as_indices(file.vector("gpmkl.variance_samples"), n, "gpmkl.variance_samples", file);
+  part->evidence_samples = as_indices(file.vector("gpmkl.evidence_samples"), n, "gpmkl.evidence_samples", file);
+  part->variance_samples = as_indices(file.vector("gpmkl.variance_samples"), n, "gpmkl.variance_samples", file);
   for (Index c = 0; c < model.coefficients.cols(); ++c)
     part->precision.push_back(
         file.triangle(fmt::format("gpmkl.precision.{}", c), std::ssize(part->variance_samples)));

@@ -30,7 +30,8 @@ Case fitted(bool numbers) {
     for (Index i = 0; i < 70; ++i)
       made.targets.values(i, 0) = 3.0 + std::sin(problem.x(i, 0)) + problem.x(i, 1) + 0.2 * noise();
   }
-  made.fit = find_learner("gp-mkl").fit(*made.bank, made.targets, {{"tolerance", "1e-6"}, {"iterations", "500"}}, {});
+  made.fit =
+      find_learner("gp-mkl").fit(*made.bank, made.targets, {{"tolerance", "1e-6"}, {"iterations", "500"}}, {});
   return made;
 }
 

@@ -26,7 +26,8 @@ Eigen::MatrixXd eigen(const Matrix& m) {
   return Eigen::Map<const Eigen::MatrixXd>(m.data(), m.rows(), m.cols());
 }
 
-std::unique_ptr<KernelBank> cross_bank(const Matrix& fresh, const Matrix& x, const std::vector<double>& widths) {
+std::unique_ptr<KernelBank> cross_bank(const Matrix& fresh, const Matrix& x,
+                                       const std::vector<double>& widths) {
   std::vector<Matrix> kernels;
   std::vector<std::string> names;
   for (const double width : widths) {
@@ -94,8 +95,8 @@ TEST(GpMkl, DoesNotDependOnTheOrderOfSamplesAndKernels) {
   double largest = 0.0;
   for (const double w : one.model.weights.values.values()) largest = std::max(largest, w);
   for (std::size_t p = 0; p < 4; ++p)
-    EXPECT_NEAR(two.model.weights.values(0, static_cast<Index>(p)), one.model.weights.values(0, other.kernels[p]),
-                1e-4 * largest);
+    EXPECT_NEAR(two.model.weights.values(0, static_cast<Index>(p)),
+                one.model.weights.values(0, other.kernels[p]), 1e-4 * largest);
   for (Index i = 0; i < 60; ++i)
     EXPECT_NEAR(two.model.coefficients(i, 0), one.model.coefficients(other.samples[at(i)], 0), 1e-4);
 }
@@ -169,7 +170,8 @@ TEST(GpMkl, IntervalsHoldWhatTheyPromise) {
   const Predictions found = predict(fit.model, *cross_bank(fresh, problem.x, {0.5, 2.0}), {}, {});
   double inside = 0.0;
   for (Index i = 0; i < 600; ++i)
-    inside += std::abs(found.scores(i, 0) - truth.values(i, 0)) <= 1.645 * found.deviation(i, 0) ? 1.0 / 600.0 : 0.0;
+    inside +=
+        std::abs(found.scores(i, 0) - truth.values(i, 0)) <= 1.645 * found.deviation(i, 0) ? 1.0 / 600.0 : 0.0;
   EXPECT_NEAR(inside, 0.9, 0.055);
 }
 
@@ -272,7 +274,8 @@ TEST(GpMkl, WeightTwoIsTwoCopiesAndWeightZeroIsAbsence) {
   for (const Matrix& from : problem.kernels) {
     Matrix k(std::ssize(places), std::ssize(places));
     for (Index j = 0; j < k.cols(); ++j) {
-      for (Index i = 0; i < k.rows(); ++i) k(i, j) = from(places[at(std::max(i, j))], places[at(std::min(i, j))]);
+      for (Index i = 0; i < k.rows(); ++i)
+        k(i, j) = from(places[at(std::max(i, j))], places[at(std::min(i, j))]);
     }
     kernels.push_back(std::move(k));
   }

@@ -141,7 +141,8 @@ TEST(GaussianEvidence, IsThePrintedFormula) {
     EXPECT_NEAR(found.value, printed_gaussian(eigen(kernel), task, 0.2), 1e-9 * std::abs(found.value));
     const double h = 1e-5;
     const double difference = (printed_gaussian(eigen(kernel), task, 0.2 * std::exp(h)) -
-                               printed_gaussian(eigen(kernel), task, 0.2 * std::exp(-h))) / (2.0 * h);
+                               printed_gaussian(eigen(kernel), task, 0.2 * std::exp(-h))) /
+                              (2.0 * h);
     EXPECT_NEAR(found.noise_slope, difference, 1e-6 * std::max(1.0, std::abs(difference)));
   }
 }
