@@ -9,6 +9,7 @@
 #include "certify/bemkl.h"
 #include "certify/blend.h"
 #include "certify/gated.h"
+#include "certify/gpmkl.h"
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
 #include "certify/stochastic.h"
@@ -18,6 +19,7 @@
 #include "kloom/words.h"
 #include "methods/auto/auto.h"
 #include "methods/bemkl/bemkl.h"
+#include "methods/gpmkl/gpmkl.h"
 #include "methods/lmkl/lmkl.h"
 #include "methods/margin/margin.h"
 #include "methods/mcmkl/mcmkl.h"
@@ -52,6 +54,7 @@ std::vector<Learner>& registry() {
       reserved(kMost, {
                           judged_by(methods::auto_learner(), certify_blend),
                           judged_by(methods::bemkl_learner(), certify_bemkl),
+                          judged_by(methods::gpmkl_learner(), certify_gpmkl),
                           judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
                           judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
                           judged_by(methods::mcmkl_learner(), certify_mcmkl),

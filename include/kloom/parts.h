@@ -171,7 +171,7 @@ struct StreamPart : StochasticPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
-// What kernel machines on weighted sums of kernels add (auto, gp-mkl): scores are a sum of solutions, each on kernel
+// What kernel machines on weighted sums of kernels add (auto): scores are a sum of solutions, each on kernel
 // weights of its own; classes have probabilities softmax(scores), or the sigmoid of a single score.
 struct BlendPart : ModelPart {
   // One solution as it stands before it is blended: its scores are multiplied by `factor` and then by `share`.
@@ -192,6 +192,31 @@ struct BlendPart : ModelPart {
   [[nodiscard]] bool has_probabilities() const override { return classes; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What Gaussian processes add (gp-mkl): the rest of their covariance Σ_p w_p K_p + w_0 11ᵀ, the noise of numbers, and what the
+// variance of a prediction needs.
+struct GpPart : ModelPart {
+  bool regression = false;
+  double constant = 0.0;  // w_0
+  double noise = 0.0;     // σ², regression
+  double penalty = 0.0;   // rate of the exponential prior of every w_p times the mean diagonal of K_p
+  double centre =
+      0.0;  // regression: the target was learned as (y − centre)/scale; coefficients and bias are in its units
+  double scale = 1.0;
+  std::vector<Index> evidence_samples;  // on which the weights have the greatest evidence, ascending
+  std::vector<Index> variance_samples;  // on which variances are conditioned, ascending
+  std::vector<Matrix>
+      precision;  // per output, among the variance samples: (K + σ² I)⁻¹, or (K + W⁻¹)⁻¹ of Laplace's W
+  Vector self;  // k_p(x, x): the mean diagonal of each kernel
+
+  [[nodiscard]] bool has_probabilities() const override { return !regression; }
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Needs needs(const Model& model) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
   void save(PartWriter& file) const override;
   [[nodiscard]] std::string trouble(const Model& model) const override;

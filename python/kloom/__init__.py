@@ -15,6 +15,7 @@ from ._bank import KernelBank
 from ._bemkl import BEMKLClassifier, BEMKLRegressor
 from ._displays import ClassEmbeddingDisplay, ConvergenceDisplay, KernelWeightsDisplay, SampleKernelsDisplay
 from ._files import load
+from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
 from ._margin import (
@@ -45,6 +46,8 @@ __all__ = [
     "BEMKLRegressor",
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",
+    "GPMKLClassifier",
+    "GPMKLRegressor",
     "KernelBank",
     "KernelWeightsDisplay",
     "Kernels",

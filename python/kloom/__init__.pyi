@@ -228,6 +228,88 @@ class ConvergenceDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> "ConvergenceDisplay": ...
     def plot(self, *, ax: Any = None, **line: Any) -> Any: ...
 
+class GPMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        evidence_samples: int = 2000,
+        variance_samples: int = 2000,
+        penalty: float = 0.0,
+        max_iter: int = 200,
+        tol: float = 0.001,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    @property
+    def constant_weight_(self) -> Any: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any, return_std: Any = False) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GPMKLClassifier": ...
+    @property
+    def log_evidence_(self) -> Any: ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "GPMKLClassifier": ...
+
+class GPMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        evidence_samples: int = 2000,
+        variance_samples: int = 2000,
+        penalty: float = 0.0,
+        max_iter: int = 200,
+        tol: float = 0.001,
+        views: Mapping[str, Any] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    @property
+    def constant_weight_(self) -> Any: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GPMKLRegressor": ...
+    @property
+    def log_evidence_(self) -> Any: ...
+    @property
+    def noise_variance_(self) -> Any: ...
+    def predict(self, X: Any, return_std: Any = False) -> Any: ...
+    def save(self, path: Any) -> "GPMKLRegressor": ...
+
 class KernelBank:
     def __init__(self, kernels: Any, names: Any = None) -> None: ...
     def __array__(self, dtype: Any = None, copy: Any = None) -> _Array: ...
@@ -920,4 +1002,4 @@ def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = No
 
 def view(name: Any) -> str: ...
 
-__all__ = ["AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
+__all__ = ["AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "GPMKLClassifier", "GPMKLRegressor", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "algebra/blas.h"
 
@@ -14,25 +15,16 @@ using algebra::Op;
 
 class Ascent {
  public:
-  Ascent(const KernelBank& bank, const Matrix& targets, const EvidenceRequest& request)
-      : n_(std::ssize(request.samples)), targets_(n_, targets.cols()) {
-    for (Index c = 0; c < targets.cols(); ++c) {
-      for (Index i = 0; i < n_; ++i) targets_(i, c) = targets(request.samples[at(i)], c);
-    }
-    const Index p = bank.kernels();
-    Vector all(at(p * n_ * n_));
-    bank.entries(request.samples, request.samples, all.data());
+  // `targets`: of the samples of `kernels`.
+  Ascent(const SampledKernels& kernels, const std::vector<Index>& chosen, Matrix targets)
+      : n_(kernels.samples()), kernels_(kernels), chosen_(chosen), targets_(std::move(targets)) {
     double variance = 0.0;
     for (const double y : targets_.values()) variance += y * y / static_cast<double>(targets_.size());
-    const auto count = static_cast<double>(request.kernels.size());
-    for (const Index k : request.kernels) {
-      Matrix kernel(n_, n_);
-      std::copy_n(all.begin() + k * n_ * n_, n_ * n_, kernel.values().begin());
-      double trace = 0.0;
-      for (Index i = 0; i < n_; ++i) trace += kernel(i, i);
+    const auto count = static_cast<double>(chosen.size());
+    for (const Index k : chosen) {
       // All kernels begin with the same share of half of the variance, the noise with the other half.
-      weights_.push_back(0.5 * variance * static_cast<double>(n_) / (count * std::max(trace, 1e-300)));
-      kernels_.push_back(std::move(kernel));
+      weights_.push_back(0.5 * variance * static_cast<double>(n_) /
+                         (count * std::max(kernels.trace(k), 1e-300)));
     }
     constant_ = 0.1 * variance;
     noise_ = 0.5 * variance;
@@ -41,8 +33,8 @@ class Ascent {
   // One update of all weights. Returns false where C is not positive definite.
   bool step() {
     Matrix inverse(n_, n_, constant_);
-    for (std::size_t p = 0; p < kernels_.size(); ++p) {
-      if (weights_[p] > 0.0) algebra::axpy(weights_[p], kernels_[p].values(), inverse.values());
+    for (std::size_t p = 0; p < chosen_.size(); ++p) {
+      if (weights_[p] > 0.0) algebra::axpy(weights_[p], kernels_.entries(chosen_[p]), inverse.values());
     }
     for (Index i = 0; i < n_; ++i) inverse(i, i) += noise_;
     double log_det_inverse = 0.0;
@@ -58,10 +50,9 @@ class Ascent {
     const auto update = [&](double& weight, double fit, double complexity) {
       weight *= std::sqrt(std::max(0.0, fit) / std::max(static_cast<double>(outputs) * complexity, 1e-300));
     };
-    for (std::size_t p = 0; p < kernels_.size(); ++p) {
+    for (std::size_t p = 0; p < chosen_.size(); ++p) {
       if (weights_[p] == 0.0) continue;
-      update(weights_[p], algebra::dot(outer.values(), kernels_[p].values()),
-             algebra::dot(inverse.values(), kernels_[p].values()));
+      update(weights_[p], kernels_.inner(chosen_[p], outer), kernels_.inner(chosen_[p], inverse));
     }
     double ones_fit = 0.0;
     double ones_complexity = 0.0;
@@ -81,21 +72,16 @@ class Ascent {
   [[nodiscard]] double evidence() const { return evidence_; }
   [[nodiscard]] Index samples() const { return n_; }
 
-  [[nodiscard]] EvidenceSolution solution(Index kernels, const std::vector<Index>& chosen) const {
+  [[nodiscard]] EvidenceSolution solution() const {
     EvidenceSolution result;
-    result.weights.assign(at(kernels), 0.0);
+    result.weights.assign(at(kernels_.kernels()), 0.0);
     double largest = 0.0;
-    for (std::size_t p = 0; p < chosen.size(); ++p) {
-      double trace = 0.0;
-      for (Index i = 0; i < n_; ++i) trace += kernels_[p](i, i);
-      largest = std::max(largest, weights_[p] * trace);
-      result.weights[at(chosen[p])] = weights_[p];
-    }
+    for (std::size_t p = 0; p < chosen_.size(); ++p)
+      largest = std::max(largest, weights_[p] * kernels_.trace(chosen_[p]));
     // A thousandth of the largest contribution is on its way to 0.
-    for (std::size_t p = 0; p < chosen.size(); ++p) {
-      double trace = 0.0;
-      for (Index i = 0; i < n_; ++i) trace += kernels_[p](i, i);
-      if (weights_[p] * trace < 1e-3 * largest) result.weights[at(chosen[p])] = 0.0;
+    for (std::size_t p = 0; p < chosen_.size(); ++p) {
+      const bool counts = weights_[p] * kernels_.trace(chosen_[p]) >= 1e-3 * largest;
+      result.weights[at(chosen_[p])] = counts ? weights_[p] : 0.0;
     }
     result.noise = noise_;
     result.constant = constant_;
@@ -106,8 +92,9 @@ class Ascent {
 
  private:
   Index n_;
+  const SampledKernels& kernels_;
+  const std::vector<Index>& chosen_;
   Matrix targets_;
-  std::vector<Matrix> kernels_;
   Vector weights_;
   double constant_ = 0.0;
   double noise_ = 0.0;
@@ -118,7 +105,16 @@ class Ascent {
 
 EvidenceSolution maximise_evidence(const KernelBank& bank, const Matrix& targets,
                                    const EvidenceRequest& request) {
-  Ascent ascent(bank, targets, request);
+  Matrix chosen(std::ssize(request.samples), targets.cols());
+  for (Index c = 0; c < chosen.cols(); ++c) {
+    for (Index i = 0; i < chosen.rows(); ++i) chosen(i, c) = targets(request.samples[at(i)], c);
+  }
+  return maximise_evidence(SampledKernels(bank, request.samples), chosen, request);
+}
+
+EvidenceSolution maximise_evidence(const SampledKernels& kernels, const Matrix& targets,
+                                   const EvidenceRequest& request) {
+  Ascent ascent(kernels, request.kernels, targets);
   std::vector<double> trace;
   bool sound = true;
   for (Index t = 0; t < request.iterations && sound; ++t) {
@@ -128,7 +124,7 @@ EvidenceSolution maximise_evidence(const KernelBank& bank, const Matrix& targets
     const auto n = static_cast<double>(ascent.samples());
     if (t > 0 && trace[at(t)] - trace[at(t - 1)] < request.tolerance * n) break;
   }
-  EvidenceSolution solution = ascent.solution(bank.kernels(), request.kernels);
+  EvidenceSolution solution = ascent.solution();
   solution.sound = solution.sound && sound;
   solution.iterations = std::ssize(trace);
   solution.trace = std::move(trace);

@@ -17,6 +17,7 @@
 
 #include "kloom/bank.h"
 #include "methods/kernel_machine/machine.h"
+#include "methods/kernel_machine/sampled_kernels.h"
 
 namespace kloom::methods {
 
@@ -39,6 +40,9 @@ struct EvidenceSolution {
 
 // `targets`: of all samples of the bank, samples × O.
 [[nodiscard]] EvidenceSolution maximise_evidence(const KernelBank& bank, const Matrix& targets,
+                                                 const EvidenceRequest& request);
+// The same on kernels that are held already, with targets of their samples; `request.samples` is not looked at.
+[[nodiscard]] EvidenceSolution maximise_evidence(const SampledKernels& kernels, const Matrix& targets,
                                                  const EvidenceRequest& request);
 
 // Kernels with the smallest finite losses, at most `count`.
