@@ -53,8 +53,8 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
   return table;
 }
 
-BemklHyper bemkl_hyper(const BemklOptions& options) {
-  BemklHyper hyper{options.sigma_g,
+BemklPrior bemkl_prior(const BemklOptions& options) {
+  BemklPrior hyper{options.sigma_g,
                    options.margin,
                    {options.alpha_lambda, options.beta_lambda},
                    {options.alpha_gamma, options.beta_gamma},
