@@ -31,7 +31,6 @@
 #include "algebra/threads.h"
 #include "base/stopwatch.h"
 #include "bemkl_plain.h"
-#include "kernels/banks/rounded_bank.h"
 #include "kloom/dataset.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -187,10 +186,8 @@ double largest_relative_difference(const kloom::Vector& a, const kloom::Vector& 
 
 nlohmann::json per_iteration(const Problem& problem, const kloom::MachineInfo& machine) {
   const auto of_task = kloom::methods::bemkl_plan(problem.targets, {}).problems.front();
-  BemklFactors on_dense(*problem.dense, of_task, {}, start_of(of_task.targets, problem.dense->kernels()),
-                        kloom::kernels::rounded_bank(*problem.dense));
-  BemklFactors on_low(*problem.low, of_task, {}, start_of(of_task.targets, problem.low->kernels()),
-                      kloom::kernels::rounded_bank(*problem.low));
+  BemklFactors on_dense(*problem.dense, of_task, {}, start_of(of_task.targets, problem.dense->kernels()));
+  BemklFactors on_low(*problem.low, of_task, {}, start_of(of_task.targets, problem.low->kernels()));
   kloom::bench::PlainBemkl plain(matrices_of(*problem.dense), problem.targets.signs());
   std::vector<double> dense_times, low_times, plain_times, ratios;
   const auto turn = [](auto& factors) {
@@ -234,9 +231,8 @@ nlohmann::json to_convergence(const Problem& problem, double plain_iteration, bo
   const double seconds = seconds_of(
       [&] { fit = kloom::methods::fit_bemkl(*problem.low, problem.targets, options, settings.context); });
   const auto of_task = kloom::methods::bemkl_plan(problem.targets, {}).problems.front();
-  BemklFactors plain(*problem.low, of_task, kloom::methods::bemkl_hyper(options),
-                     start_of(of_task.targets, problem.low->kernels()),
-                     kloom::kernels::rounded_bank(*problem.low));
+  BemklFactors plain(*problem.low, of_task, kloom::methods::bemkl_prior(options),
+                     start_of(of_task.targets, problem.low->kernels()));
   const double bound = fit.report.objective;
   Index iterations = 0;
   while (iterations < settings.most) {

@@ -14,9 +14,23 @@
 
 namespace kloom {
 
+struct GammaPrior {
+  double shape = 1.0;
+  double scale = 1.0;
+};
+
+// What BEMKL assumes before it sees any data [Gonen2012, section 3].
+struct BemklPrior {
+  double sigma_g = 1.0;  // classification: deviation of the intermediate outputs
+  double margin = 1.0;   // ν
+  GammaPrior lambda, gamma, omega;
+  GammaPrior upsilon, epsilon;  // regression
+  bool non_negative = false;    // kernel weights e ≥ 0: half-normal prior
+};
+enum class BemklLikelihood { probit, multinomial, gaussian };
+
 // BEMKL's variational factors, as far as they determine the rest (docs/methods/bemkl.md).
 struct BemklPosterior : ModelPart {
-  enum class Likelihood { probit, multinomial, gaussian };
   // One joint fit of M outputs that share kernel weights.
   struct Group {
     Matrix lambda;                     // E[λ], N × M
@@ -29,14 +43,8 @@ struct BemklPosterior : ModelPart {
     Matrix f_location;                 // μ of the last q(f) update, N × M; empty in regression
     Vector e_location, e_precision;    // non-negative weights: the normals that were cut off at 0; else empty
   };
-  Likelihood likelihood = Likelihood::probit;
-  double sigma_g = 1.0;
-  double margin = 1.0;
-  double alpha_lambda = 1.0, beta_lambda = 1.0;  // gamma priors: shape, scale
-  double alpha_gamma = 1.0, beta_gamma = 1.0;
-  double alpha_omega = 1.0, beta_omega = 1.0;
-  double alpha_upsilon = 1.0, beta_upsilon = 1.0;
-  double alpha_epsilon = 1.0, beta_epsilon = 1.0;
+  BemklLikelihood likelihood = BemklLikelihood::probit;
+  BemklPrior prior;
   double temperature = 1.0;   // probabilities are p^(1/temperature), deviations of numbers are times this
   bool literal = false;       // probabilities by the published formula
   Vector sample_weights;      // empty: all 1
@@ -44,7 +52,7 @@ struct BemklPosterior : ModelPart {
   Vector target_scale;        // coefficients and biases are those times scale_c (plus centre_c); else empty
   std::vector<Group> groups;  // one; one-versus-all: one per class
 
-  [[nodiscard]] bool has_probabilities() const override { return likelihood != Likelihood::gaussian; }
+  [[nodiscard]] bool has_probabilities() const override { return likelihood != BemklLikelihood::gaussian; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] Needs needs(const Model& model) const override;

@@ -14,13 +14,14 @@
 #include <numbers>
 
 #include "algebra/blas.h"
+#include "kernels/banks/weighted_gram.h"
 #include "kloom/error.h"
 
 namespace kloom::certify_detail {
 
 using algebra::Op;
 using Group = BemklPosterior::Group;
-using Likelihood = BemklPosterior::Likelihood;
+using Likelihood = BemklLikelihood;
 
 namespace {
 
@@ -107,18 +108,6 @@ struct Fit {
   }
 };
 
-Matrix weighted_gram(const KernelBank& bank, const Vector& weight) {
-  Matrix gram(bank.cols(), bank.cols());
-  Vector row(at(bank.cols()));
-  for (Index p = 0; p < bank.kernels(); ++p) {
-    for (Index i = 0; i < bank.rows(); ++i) {
-      bank.panels({p, p + 1}, {i, i + 1}, row.data());
-      if (weight[at(i)] > 0.0) algebra::rank_one(weight[at(i)], row, gram.view());
-    }
-  }
-  return gram;
-}
-
 // Mean of q(f_i) of one probit output and log of its mass; N(location, 1/w) cut at the margin.
 double probit_mean(double sign, double location, double margin, double weight, double& log_mass) {
   const double root = std::sqrt(weight);
@@ -187,7 +176,7 @@ void rebuild_f(Fit& fit) {
       if (fit.targets(i, c) > 0.0) label = c;
       if (fit.likelihood() == Likelihood::probit)
         mean[at(c)] =
-            probit_mean(fit.targets(i, c), mean[at(c)], fit.posterior().margin, weight, fit.f_log_mass);
+            probit_mean(fit.targets(i, c), mean[at(c)], fit.posterior().prior.margin, weight, fit.f_log_mass);
     }
     if (fit.likelihood() == Likelihood::multinomial && label >= 0) {
       const Vector location = mean;
@@ -275,7 +264,8 @@ void rebuild(Fit& fit) {
 }
 
 // E[log p(x)] − E[log q(x)] of a gamma-distributed precision.
-double gamma_terms(double alpha, double beta, double shape, double mean) {
+double gamma_terms(const GammaPrior& prior, double shape, double mean) {
+  const auto& [alpha, beta] = prior;
   const double scale = mean / shape;
   const double mean_log = boost::math::digamma(shape) + std::log(scale);
   const double log_p = (alpha - 1.0) * mean_log - mean / beta - std::lgamma(alpha) - alpha * std::log(beta);
@@ -284,10 +274,10 @@ double gamma_terms(double alpha, double beta, double shape, double mean) {
 }
 
 // The same with E[log p(v|x)] of its variable.
-double precision_terms(double alpha, double beta, double mean, double second) {
-  const double shape = alpha + 0.5;
+double precision_terms(const GammaPrior& prior, double mean, double second) {
+  const double shape = prior.shape + 0.5;
   const double mean_log = boost::math::digamma(shape) + std::log(mean / shape);
-  return gamma_terms(alpha, beta, shape, mean) + 0.5 * (mean_log - kLog2Pi - mean * second);
+  return gamma_terms(prior, shape, mean) + 0.5 * (mean_log - kLog2Pi - mean * second);
 }
 
 double prior_terms(const Fit& fit) {
@@ -295,18 +285,18 @@ double prior_terms(const Fit& fit) {
   double sum = 0.0;
   for (Index c = 0; c < fit.count(); ++c) {
     const Rebuilt& r = fit.outputs[at(c)];
-    sum += precision_terms(q.alpha_gamma, q.beta_gamma, fit.group.gamma[at(c)], fit.second_be(c, c));
+    sum += precision_terms(q.prior.gamma, fit.group.gamma[at(c)], fit.second_be(c, c));
     for (Index i = 0; i < fit.bank.rows(); ++i) {
       if (fit.weight[at(i)] == 0.0) continue;
       const double a = r.means[at(i)];
-      sum += precision_terms(q.alpha_lambda, q.beta_lambda, fit.group.lambda(i, c), a * a + r.a.matrix(i, i));
+      sum += precision_terms(q.prior.lambda, fit.group.lambda(i, c), a * a + r.a.matrix(i, i));
       sum += 0.5 * (1.0 + kLog2Pi);  // entropy of q(a), its determinant below
     }
     sum += 0.5 * r.a.log_det;
   }
   for (Index m = 0; m < fit.bank.kernels(); ++m) {
     const Index k = fit.count() + m;
-    sum += precision_terms(q.alpha_omega, q.beta_omega, fit.group.omega[at(m)], fit.second_be(k, k));
+    sum += precision_terms(q.prior.omega, fit.group.omega[at(m)], fit.second_be(k, k));
   }
   return sum;
 }
@@ -344,9 +334,9 @@ double intermediate_terms(const Fit& fit, Index c) {
   double log_upsilon = std::log(upsilon);
   double sum = 0.0;
   if (fit.likelihood() == Likelihood::gaussian) {
-    const double shape = q.alpha_upsilon + 0.5 * total * p;
+    const double shape = q.prior.upsilon.shape + 0.5 * total * p;
     log_upsilon = boost::math::digamma(shape) + std::log(upsilon / shape);
-    sum += gamma_terms(q.alpha_upsilon, q.beta_upsilon, shape, upsilon);
+    sum += gamma_terms(q.prior.upsilon, shape, upsilon);
   }
   double square = algebra::dot(fit.gram.values(), r.a.matrix.values());
   for (Index i = 0; i < r.g.rows(); ++i) {
@@ -376,10 +366,9 @@ double output_terms(const Fit& fit, Index c) {
   double total = 0.0;
   for (double weight : fit.weight) total += weight;
   const double epsilon = fit.group.epsilon[at(c)];
-  const double shape = fit.posterior().alpha_epsilon + 0.5 * total;
+  const double shape = fit.posterior().prior.epsilon.shape + 0.5 * total;
   const double log_epsilon = gaussian ? boost::math::digamma(shape) + std::log(epsilon / shape) : 0.0;
-  double sum =
-      gaussian ? gamma_terms(fit.posterior().alpha_epsilon, fit.posterior().beta_epsilon, shape, epsilon) : 0.0;
+  double sum = gaussian ? gamma_terms(fit.posterior().prior.epsilon, shape, epsilon) : 0.0;
   for (Index i = 0; i < r.g.rows(); ++i) {
     const double weight = fit.weight[at(i)];
     if (weight == 0.0) continue;
@@ -437,9 +426,8 @@ Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const 
     fit.targets = Matrix(bank.rows(), static_cast<Index>(group.gamma.size()));
     for (Index c = 0; c < fit.count(); ++c, ++first)
       std::ranges::copy(target_column(targets, model, first), fit.targets.column(c).begin());
-    const bool weighted = !fit.weight.empty();
-    if (!weighted) fit.weight.assign(at(bank.rows()), 1.0);
-    fit.gram = weighted ? weighted_gram(bank, fit.weight) : bank.gram();
+    fit.gram = kernels::weighted_gram(bank, fit.weight);
+    if (fit.weight.empty()) fit.weight.assign(at(bank.rows()), 1.0);
     rebuild(fit);
     bound += prior_terms(fit) + weight_entropy(fit) + fit.f_log_mass;
     for (Index c = 0; c < fit.count(); ++c) {

@@ -45,6 +45,7 @@ class ConcatBank final : public KernelBank {
   };
   // Where kernel p of the whole lives.
   [[nodiscard]] const Place& place(Index p) const { return places_[at(p)]; }
+  [[nodiscard]] Index parts() const { return std::ssize(parts_); }
   [[nodiscard]] const KernelBank& part(Index k) const { return *parts_[at(k)].bank; }
 
  private:

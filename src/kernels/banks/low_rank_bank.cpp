@@ -164,13 +164,18 @@ Matrix LowRankBank::quadratic_forms(ConstMatrixView c) const {
   return result;
 }
 
-Matrix LowRankBank::gram() const {
-  // K_p K_p = L_p (L_pᵀ L_p) L_pᵀ: the middle is small, so the sum is one product of N × Σ r_p matrices.
+Matrix LowRankBank::weighted_gram(std::span<const double> weights) const {
+  // K_p W K_p = L_p (L_pᵀ W L_p) L_pᵀ: the middle is small, so the sum is one product of N × Σ r_p matrices.
   Matrix middle(rows(), factors_.cols());
   for (Index p = 0; p < kernels(); ++p) {
     const ConstMatrixView l = factor(p);
+    Matrix weighted(rows(), l.cols);  // √W L_p
+    for (Index k = 0; k < l.cols; ++k) {
+      for (Index i = 0; i < rows(); ++i)
+        weighted(i, k) = weights.empty() ? l(i, k) : std::sqrt(weights[at(i)]) * l(i, k);
+    }
     Matrix inner(l.cols, l.cols);
-    algebra::syrk(Op::transpose, 1.0, l, 0.0, inner.view());
+    algebra::syrk(Op::transpose, 1.0, weighted.view(), 0.0, inner.view());
     algebra::gemm(Op::none, Op::none, 1.0, l, inner.view(), 0.0, middle.columns(range(p)));
   }
   Matrix result(rows(), rows());

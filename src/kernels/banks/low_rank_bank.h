@@ -38,7 +38,9 @@ class LowRankBank final : public KernelBank {
   [[nodiscard]] Matrix apply(ConstMatrixView v) const override;
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix quadratic_forms(ConstMatrixView c) const override;
-  [[nodiscard]] Matrix gram() const override;
+  [[nodiscard]] Matrix gram() const override { return weighted_gram({}); }
+  // Σ_p K_p W K_p, W the diagonal matrix of the weights; none: all 1.
+  [[nodiscard]] Matrix weighted_gram(std::span<const double> weights) const;
 
   [[nodiscard]] Index rank(Index kernel) const { return range(kernel).size(); }
   // N × rank, columns in the order of pivoted Cholesky.

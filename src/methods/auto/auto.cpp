@@ -378,18 +378,12 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 const OptionTable<AutoOptions>& auto_option_table() {
   using O = AutoOptions;
   static const OptionTable<O> table = {
-      {"time",
-       &O::time,
-       kPositive,
-       {},
+      {"time", &O::time, kPositive,
        "seconds that choosing may take, about; with less, fewer candidates are tried"},
-      {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the held-out losses"},
-      {"landmarks", &O::landmarks, kNonNegative, {}, "samples that carry a coefficient, at most; 0: 1,500"},
-      {"screen_on", &O::screen_on, NumberRule{20.0}, {}, "samples on which single kernels are compared"},
-      {"machines",
-       &O::machines,
-       {},
-       {},
+      {"folds", &O::folds, NumberRule{2.0}, "folds of the held-out losses"},
+      {"landmarks", &O::landmarks, kNonNegative, "samples that carry a coefficient, at most; 0: 1,500"},
+      {"screen_on", &O::screen_on, NumberRule{20.0}, "samples on which single kernels are compared"},
+      {"machines", &O::machines,
        "what to fit without choosing again, as an earlier run with the same kernels printed it"},
   };
   return table;

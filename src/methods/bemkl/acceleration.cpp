@@ -11,7 +11,7 @@
 //
 // Σ(g) is nearly a multiple of the identity, υΣ(g) ≈ (1 − t)I, and with that H ≈ diag λ + υtS, where the update
 // of a alone has diag λ + υS: t is about 1/N. One step along the slope, scaled by the inverse of that, as far
-// as the bound rises.
+// as the bound rises. [K_p a] and G(a) are linear in a, so that the step takes them along.
 //
 // And the state of an iteration as one vector, for Anderson's extrapolation (run.cpp).
 #include <algorithm>
@@ -23,13 +23,11 @@
 
 namespace kloom::methods {
 
-using Purpose = WeightedKernels::Purpose;
-
 bool BemklFactors::iterate_from_intermediate() {
   if (!update_g_covariance()) return false;
   update_lambda();
   for (Index c = 0; c < outputs(); ++c) step_means_together(c);
-  update_g_means();
+  add_up_g();
   update_gamma_omega();
   if (gaussian()) update_epsilon();
   if (!update_be()) return false;
@@ -41,90 +39,66 @@ bool BemklFactors::iterate_from_intermediate() {
 
 void BemklFactors::step_means_together(Index c) {
   const double upsilon = upsilon_[at(c)];
-  const auto block = [&](Matrix& stacked) {
-    return MatrixView{stacked.data(), samples(), kernels(), samples()};
-  };
-  // υ Σ_p K_p x_p + sign · λ∘a.
-  const auto pulled_back = [&](Matrix x, double sign, std::span<const double> a) {
-    Matrix sum = kernels_.apply_adjoint(std::move(x), Purpose::correction);
-    for (Index i = 0; i < samples(); ++i)
-      sum(i, 0) = upsilon * sum(i, 0) + (present(i) ? sign * lambda_(i, c) * a[at(i)] : 0.0);
-    return sum;
-  };
-  Matrix away(intermediate_.rows(), 1);  // G(a) − [K_p a]
-  covariances_->times_outputs(c, linear_term_of_g(c).view(), block(away));
+  const auto g = intermediate_.column(c);
+  covariances_->times_outputs(c, linear_term_of_g(c).view(), of_output(intermediate_, c));  // G(a)
+  Matrix away(intermediate_.rows(), 1);                                                     // G(a) − [K_p a]
+  std::ranges::copy(g, away.data());
   algebra::axpy(-1.0, kernel_outputs_.column(c), away.values());
-  const Matrix slope = pulled_back(std::move(away), -1.0, a_.column(c));
+  Matrix slope = kernels_.apply_adjoint(std::move(away));
+  for (Index i = 0; i < samples(); ++i) slope(i, 0) = upsilon * slope(i, 0) - lambda_(i, c) * a_(i, c);
 
-  const Matrix direction = scaled_slope(c, slope);
-  if (direction.empty()) return;
-  const Matrix moved = kernels_.apply(direction, Purpose::correction);
-  Matrix curvature(intermediate_.rows(), 1);  // (I − υΣ(g))[K_p direction]
-  covariances_->times_outputs(c, of_output(moved, 0), block(curvature));
-  algebra::scale(-upsilon, curvature.values());
-  algebra::axpy(1.0, moved.values(), curvature.values());
-  const Matrix curved = pulled_back(std::move(curvature), 1.0, direction.values());
+  // υΣ(g) ≈ (1 − t)I: the slope over diag λ + υtS.
+  const double t = 1.0 - upsilon * covariances_->output_trace(c) / static_cast<double>(kernels());
+  Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon * std::clamp(t, 1e-8, 1.0));
+  if (algebra::cholesky(factor.view()) != 0) return;
+  Matrix direction = slope;
+  algebra::cholesky_solve(factor.view(), direction.view());
+  const Matrix moved = kernels_.apply(direction);  // by how much [K_p a] moves along the direction
+  Matrix g_moved(intermediate_.rows(), 1);         // and by how much G(a): υΣ(g)[K_p direction]
+  covariances_->times_outputs(c, of_output(moved, 0), of_output(g_moved, 0));
+  algebra::scale(upsilon, g_moved.values());
+  double curvature =  // of the bound along the direction, directionᵀ H direction
+      upsilon * (algebra::dot(moved.values(), moved.values()) - algebra::dot(moved.values(), g_moved.values()));
+  for (Index i = 0; i < samples(); ++i) curvature += lambda_(i, c) * direction(i, 0) * direction(i, 0);
 
-  const double length =
-      algebra::dot(direction.values(), slope.values()) / algebra::dot(direction.values(), curved.values());
+  const double length = algebra::dot(direction.values(), slope.values()) / curvature;
   if (!(length > 0.0) || !std::isfinite(length)) return;
   algebra::axpy(length, direction.values(), a_.column(c));
   algebra::axpy(length, moved.values(), kernel_outputs_.column(c));
+  algebra::axpy(length, g_moved.values(), g);
 }
 
-// (diag λ + υtS)⁻¹ of `slope`; empty if that is not positive definite.
-Matrix BemklFactors::scaled_slope(Index c, Matrix slope) const {
-  const double upsilon = upsilon_[at(c)];
-  const double t = 1.0 - upsilon * covariances_->output_trace(c) / static_cast<double>(kernels());
-  Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon * std::clamp(t, 1e-8, 1.0));
-  if (algebra::cholesky(factor.view()) != 0) return {};
-  algebra::cholesky_solve(factor.view(), slope.view());
-  return slope;
+template <typename Factors, typename Visit>
+void BemklFactors::visit_state(Factors& q, Visit visit) {
+  visit(q.a_.values(), false);
+  visit(q.a_variance_.values(), true);
+  visit(q.be_, false);
+  visit(q.be_variance_, true);
+  visit(q.cross_.values(), false);
+  if (!q.gaussian()) return visit(q.f_.values(), false);
+  for (auto* part : {&q.upsilon_, &q.epsilon_, &q.trace_a_}) visit(*part, true);
 }
 
 Vector BemklFactors::state() const {
   Vector state;
-  const auto add = [&](std::span<const double> values, bool as_logs) {
+  visit_state(*this, [&](std::span<const double> values, bool as_logs) {
     for (const double value : values)  // a variance of 0: an absent sample
       state.push_back(!as_logs ? value : value > 0.0 ? std::log(value) : 0.0);
-  };
-  add(a_.values(), false);
-  add(a_variance_.values(), true);
-  add(be_, false);
-  add(be_variance_, true);
-  add(cross_.values(), false);
-  if (!gaussian()) {
-    add(f_.values(), false);
-    return state;
-  }
-  for (const Vector* part : {&upsilon_, &epsilon_, &trace_a_}) add(*part, true);
+  });
   return state;
 }
 
 bool BemklFactors::set_state(const Vector& state, const BemklFactors& others) {
   if (!std::ranges::all_of(state, [](double value) { return std::isfinite(value); })) return false;
   auto next = state.begin();
-  const auto take = [&](std::span<double> values, bool as_logs) {
+  visit_state(*this, [&](std::span<double> values, bool as_logs) {
     for (double& value : values) {
       if (!as_logs || value > 0.0) value = as_logs ? std::exp(*next) : *next;
       ++next;
     }
-  };
-  take(a_.values(), false);
-  take(a_variance_.values(), true);
-  take(be_, false);
-  take(be_variance_, true);
-  take(cross_.values(), false);
-  if (gaussian()) {
-    for (Vector* part : {&upsilon_, &epsilon_, &trace_a_}) take(*part, true);
-  } else {
-    take(f_.values(), false);
-  }
+  });
   covariances_ = others.covariances_;
-  trace_of_weights_.reset();
-  kernel_outputs_ = others.kernel_outputs_;
-  a_of_last_pass_ = others.a_of_last_pass_;
-  move_kernel_outputs(others.a_);
+  kernel_outputs_ = kernels_.apply(a_);
   return true;
 }
 

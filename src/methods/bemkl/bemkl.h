@@ -11,7 +11,10 @@
 // choices: random start, plain updates for a fixed number of iterations, probabilities divided by the variance.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kloom/learner.h"
 #include "methods/bemkl/factors.h"
@@ -44,11 +47,11 @@ struct BemklOptions {
 };
 
 [[nodiscard]] const OptionTable<BemklOptions>& bemkl_option_table();
+[[nodiscard]] BemklPrior bemkl_prior(const BemklOptions& options);
 [[nodiscard]] Learner bemkl_learner();
+[[nodiscard]] FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
+                                  const Context& context);
 [[nodiscard]] std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model);
-
-// What the options mean for one joint fit.
-[[nodiscard]] BemklHyper bemkl_hyper(const BemklOptions& options);
 
 // How the targets fall into joint fits: one, or one per class (one-versus-all).
 struct BemklPlan {
@@ -57,10 +60,22 @@ struct BemklPlan {
 };
 [[nodiscard]] BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options);
 
+// Where the iteration starts (start.cpp); without a seed, at the expectation of random starts.
+[[nodiscard]] BemklStart bemkl_start(const KernelBank& bank, const BemklProblem& problem, double margin,
+                                     std::optional<std::uint64_t> seed);
+
+// Iterates until the bound has settled (run.cpp): status, message, trace and iterations.
+[[nodiscard]] Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Context& context);
+
 // The model that the factors of all joint fits amount to.
 [[nodiscard]] Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
                                 const std::vector<BemklFactors>& factors, const BemklOptions& options);
-[[nodiscard]] FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
-                                  const Context& context);
+
+// Temperature of the predictions, from samples that fits have not seen (calibration.cpp); 1 if there are too few
+// of them. Tells the report what it found.
+[[nodiscard]] double calibrated_temperature(const KernelBank& bank, const Targets& targets,
+                                            const BemklPlan& plan, const std::vector<BemklFactors>& factors,
+                                            const BemklOptions& options, const Context& context,
+                                            Report& report);
 
 }  // namespace kloom::methods

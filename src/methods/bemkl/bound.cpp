@@ -46,15 +46,15 @@ double BemklFactors::lower_bound() const {
 double BemklFactors::bound_of_precisions_and_a() const {
   double sum = 0.0;
   for (Index c = 0; c < outputs(); ++c) {
-    sum += bound_of_precision(hyper_.gamma, gamma_[at(c)], second_moment_be(c));
+    sum += bound_of_precision(prior_.gamma, gamma_[at(c)], second_moment_be(c));
     for (Index i = 0; i < samples(); ++i) {
       if (!present(i)) continue;
-      sum += bound_of_precision(hyper_.lambda, lambda_(i, c), a_(i, c) * a_(i, c) + a_variance_(i, c));
+      sum += bound_of_precision(prior_.lambda, lambda_(i, c), a_(i, c) * a_(i, c) + a_variance_(i, c));
     }
     sum += 0.5 * (kernels_.count() * (1.0 + kLog2Pi) + log_det_a_[at(c)]);
   }
   for (Index m = 0; m < kernels(); ++m)
-    sum += bound_of_precision(hyper_.omega, omega_[at(m)], second_moment_be(outputs() + m));
+    sum += bound_of_precision(prior_.omega, omega_[at(m)], second_moment_be(outputs() + m));
   return sum;
 }
 
@@ -63,12 +63,12 @@ double BemklFactors::bound_of_precisions_and_a() const {
 double BemklFactors::bound_of_intermediate() const {
   const auto p = static_cast<double>(kernels());
   const double total = kernels_.total_weight();
-  const double shape = hyper_.upsilon.shape + 0.5 * total * p;
+  const double shape = prior_.upsilon.shape + 0.5 * total * p;
   double sum = 0.0;
   for (Index c = 0; c < outputs(); ++c) {
     const double upsilon = upsilon_[at(c)];
     const double log_upsilon = gaussian() ? mean_of_log(shape, upsilon) : std::log(upsilon);
-    if (gaussian()) sum += bound_of_gamma(hyper_.upsilon, shape, upsilon);
+    if (gaussian()) sum += bound_of_gamma(prior_.upsilon, shape, upsilon);
     sum -= 0.5 * (total * p * (kLog2Pi - log_upsilon) + upsilon * kernel_residual(c));
     sum += 0.5 * kernels_.count() * (p * (1.0 + kLog2Pi) + covariances_->output_log_det(c)) -
            0.5 * p * kernels_.log_weight();
@@ -81,12 +81,12 @@ double BemklFactors::bound_of_intermediate() const {
 // that of now. Regression: ε and E[log p(y | b, e, G)].
 double BemklFactors::bound_of_f() const {
   const double total = kernels_.total_weight();
-  const double shape = hyper_.epsilon.shape + 0.5 * total;
+  const double shape = prior_.epsilon.shape + 0.5 * total;
   double sum = gaussian() ? 0.0 : log_mass_ - 0.5 * trace_of_weights();
   for (Index c = 0; c < outputs(); ++c) {
     if (gaussian()) {
       const double epsilon = epsilon_[at(c)];
-      sum += bound_of_gamma(hyper_.epsilon, shape, epsilon) +
+      sum += bound_of_gamma(prior_.epsilon, shape, epsilon) +
              0.5 * total * (mean_of_log(shape, epsilon) - kLog2Pi) - 0.5 * epsilon * target_residual(c);
       continue;
     }

@@ -1,140 +1,115 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "methods/bemkl/calibration.h"
-
+//
+// How sure BEMKL may be. A variational posterior is narrower than the true one and the margin ν sharpens
+// probabilities further, so on noisy data they promise too much, and on clean data of many classes too
+// little. Samples that a fit has not seen tell by how much: three fits go on from the one that is kept, each
+// without a third of the labelled samples.
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <numeric>
+#include <utility>
 
-#include "solvers/temperature.h"
+#include "kloom/error.h"
+#include "methods/bemkl/bemkl.h"
+#include "methods/seam/calibration.h"
+#include "methods/seam/prepared_targets.h"
 
 namespace kloom::methods {
 namespace {
 
 constexpr int kFolds = 3;
-constexpr int kNever = -1;  // is not held out: no label, or absent
-
-double weight_of(const Targets& targets, Index i) {
-  return targets.weights.empty() ? 1.0 : targets.weights[at(i)];
-}
 
 bool has_classes(const Targets& targets) {
   return targets.task == Task::binary || targets.task == Task::multiclass;
 }
 
-// Samples from the most typical to the least, by the sum of all kernels with all samples: an order that does
-// not depend on that in which they came.
-std::vector<Index> by_typicality(const KernelBank& bank, const Targets& targets) {
+// The fold of every sample, −1 for those that have no label or are absent; empty if a class has fewer samples than
+// there are folds. The samples of a class take turns from the most typical to the least, by the sum of all kernels
+// with all samples: an order that does not depend on that in which they came.
+std::vector<int> folds_of(const KernelBank& bank, const Targets& targets) {
   Matrix present(bank.rows(), 1);
   for (Index i = 0; i < bank.rows(); ++i) present(i, 0) = weight_of(targets, i) > 0.0 ? 1.0 : 0.0;
   const Matrix similar = bank.apply(present.view());
-  Vector sums(at(bank.rows()));
-  for (Index k = 0; k < similar.rows(); ++k) sums[at(k % bank.rows())] += similar(k, 0);
-  std::vector<Index> order(sums.size());
+  Vector typical(at(bank.rows()));
+  for (Index k = 0; k < similar.rows(); ++k) typical[at(k % bank.rows())] += similar(k, 0);
+  std::vector<Index> order(typical.size());
   std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::sort(order, std::greater(), [&](Index i) { return sums[at(i)]; });
-  return order;
-}
-
-// The samples of every class in turn; empty if a class has fewer samples than there are folds.
-std::vector<int> folds_of(const KernelBank& bank, const Targets& targets) {
-  std::vector<int> folds(at(targets.samples()), kNever);
+  std::ranges::sort(order, std::greater(), [&](Index i) { return typical[at(i)]; });
+  std::vector<int> folds(order.size(), -1);
   std::vector<int> seen(has_classes(targets) ? targets.classes.size() : 1);
-  for (const Index i : by_typicality(bank, targets)) {
+  for (const Index i : order) {
     const int code = has_classes(targets) ? targets.codes[at(i)] : 0;
-    if (code != Targets::unlabelled && weight_of(targets, i) > 0.0)
-      folds[at(i)] = seen[static_cast<std::size_t>(code)]++ % kFolds;
+    if (code != Targets::unlabelled && present(i, 0) > 0.0) folds[at(i)] = seen[at(code)]++ % kFolds;
   }
   if (std::ranges::any_of(seen, [](int count) { return count < kFolds; })) folds.clear();
   return folds;
 }
 
-double safe_log(double probability) {
-  return std::log(std::max(probability, 1e-300));
-}
-
-// What `predictions` say about sample i: one question, or one for each label.
-void add_held_out(const Targets& targets, const Predictions& predictions, Index i,
-                  std::vector<solvers::HeldOutSample>& all) {
+void add_held_out(const Targets& targets, const Predictions& predictions, Index i, HeldOut& held_out) {
+  const auto safe_log = [](double probability) { return std::log(std::max(probability, 1e-300)); };
   const double weight = weight_of(targets, i);
   const Matrix& p = predictions.probabilities;
   if (has_classes(targets)) {
-    solvers::HeldOutSample one{{}, static_cast<std::size_t>(targets.codes[at(i)]), weight};
-    for (Index c = 0; c < p.cols(); ++c) one.log_chance.push_back(safe_log(p(i, c)));
-    all.push_back(std::move(one));
-    return;
+    Vector log_chances;
+    for (Index c = 0; c < p.cols(); ++c) log_chances.push_back(safe_log(p(i, c)));
+    return held_out.add_class(std::move(log_chances), targets.codes[at(i)], weight);
   }
-  for (Index c = 0; c < p.cols(); ++c) {
-    const double label = targets.values(i, c);
-    if (std::isnan(label)) continue;
-    all.push_back({{safe_log(1.0 - p(i, c)), safe_log(p(i, c))}, label > 0.5 ? 1U : 0U, weight});
-  }
-}
-
-// Regression: sums over held-out numbers.
-struct Residuals {
-  double weight = 0.0;
-  double square = 0.0;         // of (y − mean)/deviation
-  double log_deviation = 0.0;  // of the deviation
-};
-
-void add_residuals(const Targets& targets, const Predictions& predictions, Index i, Residuals& sums) {
-  for (Index c = 0; c < predictions.scores.cols(); ++c) {
-    const double deviation = predictions.deviation(i, c);
-    const double z = (targets.values(i, c) - predictions.scores(i, c)) / deviation;
-    sums.weight += weight_of(targets, i);
-    sums.square += weight_of(targets, i) * z * z;
-    sums.log_deviation += weight_of(targets, i) * std::log(deviation);
+  for (Index c = 0; c < targets.values.cols(); ++c) {
+    const double y = targets.values(i, c);
+    if (targets.task != Task::multilabel) {
+      held_out.add_number(y, predictions.scores(i, c), predictions.deviation(i, c), weight);
+    } else if (!std::isnan(y)) {  // every label is a question of its own
+      held_out.add_class({safe_log(1.0 - p(i, c)), safe_log(p(i, c))}, y > 0.5 ? 1 : 0, weight);
+    }
   }
 }
 
-BemklCalibration calibration_of(const Residuals& sums) {
-  BemklCalibration result;
-  result.temperature = std::clamp(std::sqrt(sums.square / sums.weight), 0.25, 20.0);
-  const auto loss = [&](double t) {
-    return 0.5 * std::log(2.0 * std::numbers::pi) + std::log(t) +
-           (sums.log_deviation + 0.5 * sums.square / (t * t)) / sums.weight;
-  };
-  result.before = loss(1.0);
-  result.after = loss(result.temperature);
-  return result;
-}
-
-BemklCalibration calibration_of(const std::vector<solvers::HeldOutSample>& held_out) {
-  BemklCalibration result;
-  result.temperature = solvers::fit_temperature(held_out);
-  result.before = solvers::log_loss(held_out, 1.0);
-  result.after = solvers::log_loss(held_out, result.temperature);
-  return result;
+// Lets the factors go on without these samples; false if they lost a matrix.
+bool refit(std::vector<BemklFactors>& factors, std::span<const Index> gone, const BemklOptions& options,
+           const Context& context) {
+  for (BemklFactors& one : factors) {
+    one.leave_out(gone);
+    if (!one.iterate_from_intermediate()) return false;
+    const Status status = run_bemkl(one, options, context).status;
+    if (status == Status::numerical_trouble) return false;
+    if (status == Status::stopped) throw Interrupted("stopped in a fold");
+  }
+  return true;
 }
 
 }  // namespace
 
-std::optional<BemklCalibration> calibrate_bemkl(const KernelBank& bank, const Targets& targets,
-                                                const BemklFit& fit, const Context& context) {
+double calibrated_temperature(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
+                              const std::vector<BemklFactors>& factors, const BemklOptions& options,
+                              const Context& context, Report& report) {
+  BemklOptions rough = options;  // fits of folds settle less exactly
+  rough.tolerance = std::max(options.tolerance, 1e-4);
   const std::vector<int> folds = folds_of(bank, targets);
-  if (folds.empty()) return std::nullopt;
-  const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
-  std::vector<solvers::HeldOutSample> held_out;
-  Residuals residuals;
-  for (int fold = 0; fold < kFolds; ++fold) {
-    std::vector<Index> gone;
-    for (Index i = 0; i < targets.samples(); ++i) {
-      if (folds[at(i)] == fold) gone.push_back(i);
-    }
-    const std::optional<Model> model = fit(gone);
-    if (!model) return std::nullopt;
-    const Predictions predictions = predict(*model, bank, {}, context);
-    for (const Index i : gone) {
-      if (numbers) {
-        add_residuals(targets, predictions, i, residuals);
-      } else {
-        add_held_out(targets, predictions, i, held_out);
+  if (folds.empty()) return 1.0;
+  HeldOut held_out;
+  try {
+    for (int fold = 0; fold < kFolds; ++fold) {
+      std::vector<Index> gone;
+      for (Index i = 0; i < targets.samples(); ++i) {
+        if (folds[at(i)] == fold) gone.push_back(i);
       }
+      std::vector<BemklFactors> rest = factors;
+      if (!refit(rest, gone, rough, context)) return 1.0;
+      const Model model = bemkl_model(bank, targets, plan, rest, rough);
+      const Predictions predictions = predict(model, bank, {}, context);
+      for (const Index i : gone) add_held_out(targets, predictions, i, held_out);
     }
+  } catch (const Interrupted&) {
+    report.status = Status::stopped;
+    report.message = "stopped on request before probabilities were calibrated; the model is usable";
+    return 1.0;
   }
-  return numbers ? calibration_of(residuals) : calibration_of(held_out);
+  const double temperature = held_out.temperature();
+  report.tables.push_back({"calibration on held-out samples",
+                           {"temperature", "log loss before", "after"},
+                           {{temperature, held_out.loss(1.0), held_out.loss(temperature)}}});
+  return temperature;
 }
 
 }  // namespace kloom::methods

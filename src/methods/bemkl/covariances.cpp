@@ -10,12 +10,11 @@ namespace kloom::methods {
 
 using algebra::Op;
 
-std::shared_ptr<const Covariances> make_covariances(const CovarianceShape& shape) {
-  if (shape.non_negative) return make_non_negative_covariances(shape.kernels, shape.outputs);
-  if (shape.regression) return make_regression_covariances(shape.kernels, shape.outputs);
-  if (thin_pays(shape.samples, shape.outputs, shape.kernels))
-    return make_thin_covariances(shape.kernels, shape.sigma_g);
-  return make_direct_covariances(shape.kernels, shape.sigma_g);
+std::shared_ptr<const Covariances> make_covariances(Index samples, Index kernels, Index outputs,
+                                                    bool regression, bool non_negative) {
+  if (non_negative) return make_non_negative_covariances(kernels, outputs);
+  if (!regression && thin_pays(samples, outputs, kernels)) return make_thin_covariances(kernels);
+  return make_direct_covariances(kernels, regression ? at(outputs) : 1);
 }
 
 bool thin_pays(Index samples, Index outputs, Index kernels) {
@@ -24,8 +23,37 @@ bool thin_pays(Index samples, Index outputs, Index kernels) {
 
 Covariances::Covariances(Index kernels, std::size_t outputs)
     : weight_variances_(at(kernels), 1.0),
-      output_trace_(outputs, static_cast<double>(kernels)),
-      output_log_det_(outputs, 0.0) {}
+      outputs_(outputs, {static_cast<double>(kernels), 0.0, 0.0, Vector(at(kernels))}) {}
+
+Covariances::Next Covariances::with_outputs(std::span<const double> mean, const Vector& upsilon,
+                                            const Vector& epsilon) const {
+  const std::shared_ptr<Covariances> next = copy();
+  const Index p = std::ssize(mean);
+  for (std::size_t c = 0; c < outputs_.size(); ++c) {
+    Output& of = next->outputs_[c];
+    if (!next->make_core(c, upsilon[c], epsilon[c], of)) return nullptr;
+    next->times_core(static_cast<Index>(c), {mean.data(), 1, p, 1}, {of.w.data(), 1, p, 1});
+    const double scale = 1.0 + epsilon[c] * algebra::dot(of.w, mean);
+    of.kappa = epsilon[c] / scale;
+    of.trace -= of.kappa * algebra::dot(of.w, of.w);
+    of.log_det -= std::log(scale);
+    if (!std::isfinite(of.log_det)) return nullptr;
+  }
+  return next;
+}
+
+Matrix Covariances::outputs(Index c) const {
+  Matrix result = core(c);
+  algebra::rank_one(-output(c).kappa, output(c).w, result.view());
+  return result;
+}
+
+void Covariances::times_outputs(Index c, ConstMatrixView rows, MatrixView out) const {
+  times_core(c, rows, out);
+  Vector along(at(rows.rows));
+  algebra::gemv(Op::none, output(c).kappa, rows, output(c).w, 0.0, along);
+  for (Index m = 0; m < rows.cols; ++m) algebra::axpy(-output(c).w[at(m)], along, out.column(m));
+}
 
 void Covariances::set_weight_entropy(double log_det) {
   const auto p = static_cast<double>(weight_variances_.size());
@@ -42,11 +70,11 @@ double Covariances::trace_of_product(Index c, ConstMatrixView g, double samples)
 }
 
 Matrix Covariances::precision_of_weights(const WeightSystem& system) const {
-  Matrix precision(system.rows.cols(), system.rows.cols());
-  for (std::size_t c = 0; c < system.epsilon.size(); ++c)
-    algebra::axpy(system.samples * system.epsilon[c], outputs(static_cast<Index>(c)).values(),
-                  precision.values());
-  algebra::syrk(Op::transpose, 1.0, system.rows.view(), 1.0, precision.view());
+  Matrix precision = outputs(0);
+  if (system.epsilon[0] != 1.0) algebra::scale(system.epsilon[0], precision.values());
+  for (std::size_t c = 1; c < system.epsilon.size(); ++c)
+    algebra::axpy(system.epsilon[c], outputs(static_cast<Index>(c)).values(), precision.values());
+  algebra::syrk(Op::transpose, 1.0, system.rows.view(), system.samples, precision.view());
   for (Index m = 0; m < precision.rows(); ++m) precision(m, m) += system.omega[at(m)];
   return precision;
 }

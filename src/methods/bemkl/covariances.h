@@ -7,13 +7,13 @@
 //   Σ(g_c) = (E[υ_c] I + E[ε_c] (Σ(e) + μ(e)μ(e)ᵀ))⁻¹
 //   Σ(e)   = (diag E[ω] + AᵀA + n Σ_c E[ε_c] Σ(g_c))⁻¹
 //
+// The first is B_c − κwwᵀ with the core B_c = (E[υ_c] I + E[ε_c] Σ(e))⁻¹, w = B_cμ(e) and κ = E[ε_c]/(1 + E[ε_c] wᵀμ(e)).
 // n is the number of samples. A has one row √E[ε_c] g_ic for every sample and output, from which the biases are
 // eliminated. Beside these two steps the learner asks for diagonals, determinants and products only, so that
 // every problem can have the form of the two matrices that is cheapest for it:
 //
-//   direct        classification; an inverse and a Cholesky factor, P × P
+//   direct        an inverse and a Cholesky factor, P × P
 //   thin          classification with P ≥ 4NM; both are a diagonal plus few rows, and nothing costs P³
-//   regression    two plain inverses, because E[υ] and E[ε] move in between
 //   non-negative  e ≥ 0: Σ(e) is diagonal, Σ(g) is a diagonal minus a rank-one matrix
 //
 // Objects of this class do not change: an update returns the next one, and copies of the factors share them.
@@ -21,6 +21,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kloom/matrix.h"
 
@@ -42,8 +43,8 @@ class Covariances {
   };
 
   // The pair with Σ(g) made from Σ(e); null if a matrix is not positive definite or not finite.
-  [[nodiscard]] virtual Next with_outputs(std::span<const double> mean, const Vector& upsilon,
-                                          const Vector& epsilon) const = 0;
+  [[nodiscard]] Next with_outputs(std::span<const double> mean, const Vector& upsilon,
+                                  const Vector& epsilon) const;
   // The pair with Σ(e) made from Σ(g); null as above. The first row of `asked` comes in as the right-hand side
   // of the normal equations and goes out as μ(e); free weights also multiply the other rows by Σ(e).
   [[nodiscard]] virtual Next with_weights(const WeightSystem& system, Matrix& asked) const = 0;
@@ -57,10 +58,10 @@ class Covariances {
   [[nodiscard]] const Vector& weight_precision() const { return weight_precision_; }
 
   // Σ(g_c): its trace, its log determinant, itself, and out = rows · Σ(g_c).
-  [[nodiscard]] double output_trace(Index c) const { return of_output(output_trace_, c); }
-  [[nodiscard]] double output_log_det(Index c) const { return of_output(output_log_det_, c); }
-  [[nodiscard]] virtual Matrix outputs(Index c) const = 0;
-  virtual void times_outputs(Index c, ConstMatrixView rows, MatrixView out) const = 0;
+  [[nodiscard]] double output_trace(Index c) const { return of_output(outputs_, c).trace; }
+  [[nodiscard]] double output_log_det(Index c) const { return of_output(outputs_, c).log_det; }
+  [[nodiscard]] Matrix outputs(Index c) const;
+  void times_outputs(Index c, ConstMatrixView rows, MatrixView out) const;
 
   // tr(Σ(e) E[Σ_i g_ic g_icᵀ]) = tr(Σ(e)(GᵀG + n Σ(g_c))), G the N × P means of output c.
   [[nodiscard]] virtual double trace_of_product(Index c, ConstMatrixView g, double samples) const;
@@ -71,9 +72,23 @@ class Covariances {
   Covariances(const Covariances&) = default;
   Covariances& operator=(const Covariances&) = default;
 
-  [[nodiscard]] static double of_output(const Vector& values, Index c) {
+  template <typename Value>
+  [[nodiscard]] static const Value& of_output(const std::vector<Value>& values, Index c) {
     return values[values.size() == 1 ? 0 : at(c)];
   }
+  // Σ(g_c): of the core trace and log determinant at first, then of the whole.
+  struct Output {
+    double trace, log_det, kappa;
+    Vector w;
+  };
+  [[nodiscard]] const Output& output(Index c) const { return of_output(outputs_, c); }
+  [[nodiscard]] virtual std::shared_ptr<Covariances> copy() const = 0;
+  // The core of output c: makes it from Σ(e) and tells its trace and log determinant, false as above; itself; and
+  // out = rows · core.
+  [[nodiscard]] virtual bool make_core(std::size_t c, double upsilon, double epsilon, Output& of) = 0;
+  [[nodiscard]] virtual Matrix core(Index c) const = 0;
+  virtual void times_core(Index c, ConstMatrixView rows, MatrixView out) const = 0;
+
   // diag E[ω] + AᵀA + n Σ_c E[ε_c] Σ(g_c) whole.
   [[nodiscard]] Matrix precision_of_weights(const WeightSystem& system) const;
   // Sets the entropy of a normal q(e) from log det Σ(e).
@@ -81,27 +96,20 @@ class Covariances {
 
   Vector weight_variances_, weight_location_, weight_precision_;
   double weight_entropy_ = 0.0;
-  Vector output_trace_, output_log_det_;
-};
 
-struct CovarianceShape {
-  Index samples = 0;
-  Index kernels = 0;
-  Index outputs = 0;
-  bool regression = false;
-  bool non_negative = false;
-  double sigma_g = 1.0;  // classification: 1/√υ
+ private:
+  std::vector<Output> outputs_;
 };
 
 // With more kernels than this rule asks for, the thin form is faster than P × P inverses.
 [[nodiscard]] bool thin_pays(Index samples, Index outputs, Index kernels);
 
 // The one place where the form is chosen. Both covariances start as identities.
-[[nodiscard]] std::shared_ptr<const Covariances> make_covariances(const CovarianceShape& shape);
+[[nodiscard]] std::shared_ptr<const Covariances> make_covariances(Index samples, Index kernels, Index outputs,
+                                                                  bool regression, bool non_negative);
 
-[[nodiscard]] std::shared_ptr<const Covariances> make_direct_covariances(Index kernels, double sigma_g);
-[[nodiscard]] std::shared_ptr<const Covariances> make_thin_covariances(Index kernels, double sigma_g);
-[[nodiscard]] std::shared_ptr<const Covariances> make_regression_covariances(Index kernels, Index outputs);
+[[nodiscard]] std::shared_ptr<const Covariances> make_direct_covariances(Index kernels, std::size_t outputs);
+[[nodiscard]] std::shared_ptr<const Covariances> make_thin_covariances(Index kernels);
 [[nodiscard]] std::shared_ptr<const Covariances> make_non_negative_covariances(Index kernels, Index outputs);
 
 }  // namespace kloom::methods

@@ -17,7 +17,6 @@
 namespace kloom::methods {
 
 using algebra::Op;
-using Purpose = WeightedKernels::Purpose;
 
 bool BemklFactors::iterate() {
   update_lambda();
@@ -33,64 +32,48 @@ bool BemklFactors::iterate() {
 
 // ---- λ, and υ in regression
 
-void BemklFactors::update_lambda() {
-  for (Index k = 0; k < lambda_.size(); ++k) {
-    const double a = a_.data()[k];
-    lambda_.data()[k] = hyper_.lambda.expected_given(a * a + a_variance_.data()[k]);
-  }
-}
-
-void BemklFactors::update_upsilon() {
-  const double shape = hyper_.upsilon.shape + 0.5 * kernels_.total_weight() * static_cast<double>(kernels());
-  for (Index c = 0; c < outputs(); ++c)
-    upsilon_[at(c)] = shape / (1.0 / hyper_.upsilon.scale + 0.5 * kernel_residual(c));
-}
-
-// ---- a
-
 namespace {
 
-// Beside what they correct, differences of up to this part may be computed with rounded kernels.
-constexpr double kNear = 0.3;
-
-double norm(std::span<const double> values) {
-  return std::sqrt(algebra::dot(values, values));
+// E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of the precision x of one variable v.
+double expected_precision(const GammaPrior& prior, double second_moment) {
+  return (prior.shape + 0.5) / (1.0 / prior.scale + 0.5 * second_moment);
 }
 
 }  // namespace
 
-// [Gonen2012, eq. 3]: (diag λ + υS) μ(a) = υ Σ_p K_p g_p. G is near [K_p a] but for the first iterations; then
-// the step δ from the a that is there is found instead, (diag λ + υS) δ = υ Σ_p K_p (g_p − K_p a) − λa, for
-// which rounded kernels will do.
-bool BemklFactors::update_a() {
-  Matrix g = intermediate_;
-  bool is_step = false;
-  if (kernels_.has_rounded()) {
-    algebra::axpy(-1.0, kernel_outputs_.values(), g.values());
-    is_step = norm(g.values()) <= kNear * norm(kernel_outputs_.values());
-    if (!is_step) g = intermediate_;
+void BemklFactors::update_lambda() {
+  for (Index k = 0; k < lambda_.size(); ++k) {
+    const double a = a_.data()[k];
+    lambda_.data()[k] = expected_precision(prior_.lambda, a * a + a_variance_.data()[k]);
   }
-  const Matrix right = kernels_.apply_adjoint(std::move(g), is_step ? Purpose::correction : Purpose::whole);
-  const Matrix before = a_;
+}
+
+void BemklFactors::update_upsilon() {
+  const double shape = prior_.upsilon.shape + 0.5 * kernels_.total_weight() * static_cast<double>(kernels());
+  for (Index c = 0; c < outputs(); ++c)
+    upsilon_[at(c)] = shape / (1.0 / prior_.upsilon.scale + 0.5 * kernel_residual(c));
+}
+
+// ---- a
+
+// [Gonen2012, eq. 3]: Σ(a) = (diag λ + υS)⁻¹ and μ(a) = υ Σ(a) Σ_p K_p g_p.
+bool BemklFactors::update_a() {
+  const Matrix pull = kernels_.apply_adjoint(intermediate_);
   bool sound = true;
   // One output: BLAS has the threads. Several: each has one.
 #pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)
-  for (Index c = 0; c < outputs(); ++c) {
-    sound = solve_for_a(c, Vector(right.column(c).begin(), right.column(c).end()), is_step) && sound;
-  }
-  if (sound) move_kernel_outputs(before);
+  for (Index c = 0; c < outputs(); ++c) sound = update_a(c, pull.column(c)) && sound;
+  if (sound) kernel_outputs_ = kernels_.apply(a_);
   return sound;
 }
 
-bool BemklFactors::solve_for_a(Index c, Vector right, bool is_step) {
+bool BemklFactors::update_a(Index c, std::span<const double> pull) {
   const double upsilon = upsilon_[at(c)];
-  algebra::scale(upsilon, right);
-  for (Index i = 0; i < samples() && is_step; ++i) right[at(i)] -= lambda_(i, c) * a_(i, c);
   Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon);
   if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
-  algebra::solve_from_inverse_factor(factor.view(), {right.data(), samples(), 1, samples()});
-  if (is_step) algebra::axpy(1.0, a_.column(c), right);
-  std::ranges::copy(right, a_.column(c).begin());
+  std::ranges::copy(pull, a_.column(c).begin());
+  algebra::scale(upsilon, a_.column(c));
+  algebra::solve_from_inverse_factor(factor.view(), a_.columns({c, c + 1}));
   log_det_a_[at(c)] = algebra::cholesky_log_det(factor.view());
   const Vector variance = algebra::inverse_diagonal(factor.view());
   // tr(S Σ(a)) = (N − Σ_i E[λ_i] Σ(a)_ii)/E[υ] without the inverse.
@@ -104,60 +87,36 @@ bool BemklFactors::solve_for_a(Index c, Vector right, bool is_step) {
   return std::isfinite(log_det_a_[at(c)]);
 }
 
-void BemklFactors::apply_kernels_to_a() {
-  kernel_outputs_ = kernels_.apply(a_, Purpose::whole);
-  a_of_last_pass_ = a_;
-}
-
-// [K_p a] from [K_p a_before]. Rounded kernels carry the difference as long as all such differences since the
-// last exact pass are small together: their errors add up to that of one step from there.
-void BemklFactors::move_kernel_outputs(const Matrix& a_before) {
-  Matrix since_last_pass = a_;
-  algebra::axpy(-1.0, a_of_last_pass_.values(), since_last_pass.values());
-  if (!kernels_.has_rounded() || !(norm(since_last_pass.values()) <= kNear * norm(a_.values())))
-    return apply_kernels_to_a();
-  Matrix step = a_;
-  algebra::axpy(-1.0, a_before.values(), step.values());
-  algebra::axpy(1.0, kernels_.apply(step, Purpose::correction).values(), kernel_outputs_.values());
-}
-
 // ---- G: Σ(g) = (E[υ]I + E[ε]E[eeᵀ])⁻¹ and G = Σ(g)(E[υ][K_p μ(a)] + E[ε](μ(e) fᵀ − E[e b]1ᵀ))
 
 bool BemklFactors::update_intermediate() {
   if (!update_g_covariance()) return false;
-  update_g_means();
+  for (Index c = 0; c < outputs(); ++c)
+    covariances_->times_outputs(c, linear_term_of_g(c).view(), of_output(intermediate_, c));
+  add_up_g();
   return true;
 }
 
 bool BemklFactors::update_g_covariance() {
   const auto next = covariances_->with_outputs(e(), upsilon_, epsilon_);
   if (next) covariances_ = next;
-  trace_of_weights_.reset();
   return next != nullptr;
 }
 
-void BemklFactors::update_g_means() {
-  for (Index c = 0; c < outputs(); ++c) {
-    const MatrixView g{intermediate_.column(c).data(), samples(), kernels(), samples()};
-    covariances_->times_outputs(c, linear_term_of_g(c).view(), g);
-    algebra::gemv(Op::transpose, 1.0, g, kernels_.root(), 0.0, g_sum_.column(c));
-  }
+void BemklFactors::add_up_g() {
+  for (Index c = 0; c < outputs(); ++c)
+    algebra::gemv(Op::transpose, 1.0, of_output(intermediate_, c), kernels_.root(), 0.0, g_sum_.column(c));
   trace_of_weights_.reset();
 }
 
 Matrix BemklFactors::linear_term_of_g(Index c) const {
   Matrix linear(samples(), kernels());
   const Vector eb = cross_moment_eb(c);
-  const ConstMatrixView from_kernels = of_output(kernel_outputs_, c);
-  const double upsilon = upsilon_[at(c)];
-  const double* f = f_.column(c).data();
-  const double* root = kernels_.root().data();
   for (Index m = 0; m < kernels(); ++m) {
-    const double weight = epsilon_[at(c)] * e()[at(m)];
-    const double shift = epsilon_[at(c)] * eb[at(m)];
-    const double* from = from_kernels.column(m).data();
-    double* to = linear.column(m).data();
-    for (Index i = 0; i < samples(); ++i) to[i] = upsilon * from[i] + f[i] * weight - shift * root[i];
+    const auto column = linear.column(m);
+    algebra::axpy(upsilon_[at(c)], of_output(kernel_outputs_, c).column(m), column);
+    algebra::axpy(epsilon_[at(c)] * e()[at(m)], f_.column(c), column);
+    algebra::axpy(-epsilon_[at(c)] * eb[at(m)], kernels_.root(), column);
   }
   return linear;
 }
@@ -165,15 +124,15 @@ Matrix BemklFactors::linear_term_of_g(Index c) const {
 // ---- γ and ω, and ε in regression
 
 void BemklFactors::update_gamma_omega() {
-  for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = hyper_.gamma.expected_given(second_moment_be(c));
+  for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = expected_precision(prior_.gamma, second_moment_be(c));
   for (Index m = 0; m < kernels(); ++m)
-    omega_[at(m)] = hyper_.omega.expected_given(second_moment_be(outputs() + m));
+    omega_[at(m)] = expected_precision(prior_.omega, second_moment_be(outputs() + m));
 }
 
 void BemklFactors::update_epsilon() {
-  const double shape = hyper_.epsilon.shape + 0.5 * kernels_.total_weight();
+  const double shape = prior_.epsilon.shape + 0.5 * kernels_.total_weight();
   for (Index c = 0; c < outputs(); ++c)
-    epsilon_[at(c)] = shape / (1.0 / hyper_.epsilon.scale + 0.5 * target_residual(c));
+    epsilon_[at(c)] = shape / (1.0 / prior_.epsilon.scale + 0.5 * target_residual(c));
 }
 
 // ---- (b, e)
@@ -183,7 +142,7 @@ void BemklFactors::update_epsilon() {
 // Free weights are solved for with the biases eliminated, Σ(e) = (Λ − Σ_c B_cB_cᵀ/c_c)⁻¹, and the biases follow.
 // Non-negative weights are updated for given biases, which come first.
 bool BemklFactors::update_be() {
-  if (hyper_.non_negative) update_biases();
+  if (prior_.non_negative) update_biases();
   Matrix asked = right_side_of_weights();
   const Matrix rows = rows_for_weights();
   const auto next = covariances_->with_weights({omega_, rows, epsilon_, kernels_.count(), e()}, asked);
@@ -193,7 +152,7 @@ bool BemklFactors::update_be() {
     be_[at(outputs() + m)] = asked(0, m);
     be_variance_[at(outputs() + m)] = next->weight_variances()[at(m)];
   }
-  if (hyper_.non_negative) return true;
+  if (prior_.non_negative) return true;
   update_biases();
   update_bias_covariances(asked);
   return true;
@@ -203,7 +162,7 @@ bool BemklFactors::update_be() {
 Matrix BemklFactors::right_side_of_weights() const {
   Matrix right(1 + outputs(), kernels());
   for (Index c = 0; c < outputs(); ++c) {
-    const double bias = hyper_.non_negative
+    const double bias = prior_.non_negative
                             ? be_[at(c)]
                             : epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c)) / bias_precision(c);
     Vector product(at(kernels()));
@@ -219,20 +178,16 @@ Matrix BemklFactors::right_side_of_weights() const {
 // Rows A with AᵀA = Σ_c E[ε_c] G_cᵀG_c − B_cB_cᵀ/c_c: A_c = √E[ε_c] (I − κrrᵀ)G_c, r the roots of the samples'
 // weights. Given biases: κ = 0.
 Matrix BemklFactors::rows_for_weights() const {
-  const Index n = samples();
-  Matrix rows(n * outputs(), kernels());
+  Matrix rows(samples() * outputs(), kernels());
   for (Index c = 0; c < outputs(); ++c) {
     const double total = kernels_.total_weight();
     const double share = std::min(1.0, epsilon_[at(c)] * total / bias_precision(c));
-    const double kappa = hyper_.non_negative ? 0.0 : (1.0 - std::sqrt(1.0 - share)) / total;
+    const double kappa = prior_.non_negative ? 0.0 : (1.0 - std::sqrt(1.0 - share)) / total;
     const double scale = std::sqrt(epsilon_[at(c)]);
-    const ConstMatrixView g = of_output(intermediate_, c);
-    const double* root = kernels_.root().data();
     for (Index m = 0; m < kernels(); ++m) {
-      const double shift = kappa * g_sum_(m, c);
-      const double* from = g.column(m).data();
-      double* to = rows.column(m).data() + c * n;
-      for (Index i = 0; i < n; ++i) to[i] = scale * (from[i] - shift * root[i]);
+      const auto column = rows.column(m).subspan(at(c * samples()), at(samples()));
+      algebra::axpy(scale, of_output(intermediate_, c).column(m), column);
+      algebra::axpy(-scale * kappa * g_sum_(m, c), kernels_.root(), column);
     }
   }
   return rows;
@@ -269,29 +224,25 @@ void BemklFactors::update_bias_covariances(const Matrix& solved) {
 // ---- f
 
 void BemklFactors::update_f() {
+  log_mass_ = 0.0;
   for (Index c = 0; c < outputs(); ++c) std::ranges::copy(output_means(c), f_location_.column(c).begin());
   if (problem_.likelihood == BemklLikelihood::probit) update_f_probit();
   if (problem_.likelihood == BemklLikelihood::multinomial) update_f_multinomial();
 }
 
 void BemklFactors::update_f_probit() {
-  log_mass_ = 0.0;
-  for (Index c = 0; c < outputs(); ++c) {
-    for (Index i = 0; i < samples(); ++i) {
-      f_(i, c) = 0.0;
-      if (!present(i)) continue;
-      const double sign = problem_.targets(i, c);
-      const double location = f_location_(i, c);
-      const double margin = hyper_.margin * kernels_.root()[at(i)];
-      if (sign == 0.0) {
-        const solvers::TwoSided cut = solvers::two_sided(location, margin);
-        f_(i, c) = cut.mean;
-        log_mass_ += cut.log_mass;
-      } else {
-        f_(i, c) = sign * (margin + solvers::truncated_excess(sign * location - margin));
-        log_mass_ += log_normal_cdf(sign * location - margin);
-      }
-    }
+  for (Index k = 0; k < f_.size(); ++k) {
+    const Index i = k % samples();
+    const double sign = problem_.targets.data()[k];
+    const double location = f_location_.data()[k];
+    const double margin = prior_.margin * kernels_.root()[at(i)];
+    solvers::TwoSided cut{};  // mean, and log of the mass that is left
+    if (present(i) && sign == 0.0) cut = solvers::two_sided(location, margin);
+    if (present(i) && sign != 0.0)
+      cut = {sign * (margin + solvers::truncated_excess(sign * location - margin)),
+             log_normal_cdf(sign * location - margin)};
+    f_.data()[k] = cut.mean;
+    log_mass_ += cut.log_mass;
   }
 }
 
@@ -314,44 +265,44 @@ void BemklFactors::update_f_multinomial() {
 
 // ---- the start, and fewer samples
 
-BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper,
-                           const BemklStart& start, std::shared_ptr<const KernelBank> rounded)
-    : kernels_(bank, start.a.cols() == 1 ? std::move(rounded) : nullptr, problem.weights),
-      hyper_(hyper),
+BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklPrior& prior,
+                           const BemklStart& start)
+    : kernels_(bank, problem.weights),
+      prior_(prior),
       problem_(std::move(problem)),
-      lambda_(bank.rows(), start.a.cols(), hyper.lambda.shape * hyper.lambda.scale),
       a_(start.a),
-      a_variance_(bank.rows(), start.a.cols(), 1.0),
-      lambda_of_a_(lambda_),
-      log_det_a_(at(start.a.cols())),
-      trace_a_(at(start.a.cols()), kernels_.trace_of_gram()),
       intermediate_(start.intermediate),
-      g_sum_(bank.kernels(), start.a.cols()),
-      gamma_(at(start.a.cols()), hyper.gamma.shape * hyper.gamma.scale),
-      omega_(at(bank.kernels()), hyper.omega.shape * hyper.omega.scale),
-      upsilon_(at(start.a.cols()), 1.0 / (hyper.sigma_g * hyper.sigma_g)),
-      epsilon_(at(start.a.cols()), 1.0),
-      covariances_(make_covariances(
-          {bank.rows(), bank.kernels(), start.a.cols(), gaussian(), hyper.non_negative, hyper.sigma_g})),
       be_(start.b),
-      be_variance_(at(start.a.cols() + bank.kernels()), 1.0),
-      bias_covariance_(start.a.cols(), start.a.cols()),
-      cross_(bank.kernels(), start.a.cols()),
-      f_(gaussian() ? problem_.targets : start.f),
-      f_location_(bank.rows(), start.a.cols()) {
-  be_.insert(be_.end(), start.e.begin(), start.e.end());
-  for (Index c = 0; c < outputs(); ++c) bias_covariance_(c, c) = 1.0;
-  if (gaussian()) {
-    std::ranges::fill(upsilon_, hyper.upsilon.shape * hyper.upsilon.scale);
-    std::ranges::fill(epsilon_, (hyper.epsilon.shape + 0.5 * kernels_.total_weight()) * hyper.epsilon.scale);
-  }
+      f_(gaussian() ? problem_.targets : start.f) {
+  const auto expected = [](const GammaPrior& gamma) { return gamma.shape * gamma.scale; };
+  const Index n = samples();
+  const Index p = kernels();
+  const Index m = outputs();
+  lambda_ = lambda_of_a_ = Matrix(n, m, expected(prior.lambda));
+  a_variance_ = Matrix(n, m, 1.0);
+  log_det_a_.resize(at(m));
+  trace_a_.assign(at(m), kernels_.trace_of_gram());
+  g_sum_ = Matrix(p, m);
+  gamma_.assign(at(m), expected(prior.gamma));
+  omega_.assign(at(p), expected(prior.omega));
+  upsilon_.assign(at(m), gaussian() ? expected(prior.upsilon) : 1.0 / (prior.sigma_g * prior.sigma_g));
+  epsilon_.assign(at(m), 1.0);
+  if (gaussian())
+    epsilon_.assign(at(m), (prior.epsilon.shape + 0.5 * kernels_.total_weight()) * prior.epsilon.scale);
   upsilon_of_a_ = upsilon_;
+  covariances_ = make_covariances(n, p, m, gaussian(), prior.non_negative);
+  be_.insert(be_.end(), start.e.begin(), start.e.end());
+  be_variance_.assign(at(m + p), 1.0);
+  bias_covariance_ = Matrix(m, m);
+  for (Index c = 0; c < m; ++c) bias_covariance_(c, c) = 1.0;
+  cross_ = Matrix(p, m);
+  f_location_ = Matrix(n, m);
   kernels_.scale_rows(f_);
   kernels_.scale_rows(intermediate_);
-  for (Index i = 0; i < samples(); ++i) {
-    for (Index c = 0; c < outputs() && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    for (Index c = 0; c < m && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
   }
-  apply_kernels_to_a();
+  kernel_outputs_ = kernels_.apply(a_);
 }
 
 void BemklFactors::leave_out(std::span<const Index> gone) {
@@ -362,7 +313,7 @@ void BemklFactors::leave_out(std::span<const Index> gone) {
       for (Index m = 0; m < kernels(); ++m) intermediate_(m * samples() + i, c) = 0.0;
     }
   }
-  apply_kernels_to_a();
+  kernel_outputs_ = kernels_.apply(a_);
 }
 
 bool BemklFactors::switch_off_samples() {
@@ -381,13 +332,16 @@ bool BemklFactors::switch_off_samples() {
       any = true;
     }
   }
-  if (any) apply_kernels_to_a();
+  if (any) kernel_outputs_ = kernels_.apply(a_);
   return any;
 }
 
 // ---- what is read from the factors
 
 ConstMatrixView BemklFactors::of_output(const Matrix& stacked, Index c) const {
+  return {stacked.column(c).data(), samples(), kernels(), samples()};
+}
+MatrixView BemklFactors::of_output(Matrix& stacked, Index c) const {
   return {stacked.column(c).data(), samples(), kernels(), samples()};
 }
 

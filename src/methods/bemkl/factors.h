@@ -36,31 +36,11 @@
 #include <span>
 
 #include "kloom/bank.h"
-#include "kloom/matrix.h"
+#include "kloom/parts.h"
 #include "methods/bemkl/covariances.h"
 #include "methods/bemkl/weighted_kernels.h"
 
 namespace kloom::methods {
-
-struct GammaPrior {
-  double shape = 1.0;
-  double scale = 1.0;
-
-  // E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of the precision x of one variable v.
-  [[nodiscard]] double expected_given(double second_moment) const {
-    return (shape + 0.5) / (1.0 / scale + 0.5 * second_moment);
-  }
-};
-
-enum class BemklLikelihood { probit, multinomial, gaussian };
-
-struct BemklHyper {
-  double sigma_g = 1.0;
-  double margin = 1.0;
-  GammaPrior lambda, gamma, omega;
-  GammaPrior upsilon, epsilon;  // gaussian only
-  bool non_negative = false;    // e ≥ 0: half-normal prior, q(b) Π_m q(e_m)
-};
 
 struct BemklProblem {
   BemklLikelihood likelihood = BemklLikelihood::probit;
@@ -79,10 +59,8 @@ struct BemklStart {
 
 class BemklFactors {
  public:
-  // Covariances start as identities. `rounded`, the same kernels in single precision, may be null; it is used
-  // with one output only, where passes over the kernels read memory and do little else.
-  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklHyper& hyper, const BemklStart& start,
-               std::shared_ptr<const KernelBank> rounded = nullptr);
+  // Covariances start as identities.
+  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklPrior& prior, const BemklStart& start);
 
   // All factors once, in the author's order. False, here and below, if a precision matrix is not positive
   // definite or not finite: the factors are then of no use.
@@ -104,8 +82,7 @@ class BemklFactors {
 
   // The cycle of iterate() entered before q(G), with a step for the means of a and G together. It is a function
   // of state(): a, log diag Σ(a), (b, e), log diag Σ(b,e), cov(e, b), and f or the logs of υ, ε and tr(SΣ(a));
-  // and of the rest of Σ(e), which hardly moves Σ(g) (by a part of 1/N) and which set_state() takes from
-  // `others`, as it takes [K_m a] to go on from.
+  // and of the rest of Σ(e), which hardly moves Σ(g) (by a part of 1/N) and which set_state() takes from `others`.
   [[nodiscard]] bool iterate_from_intermediate();
   [[nodiscard]] Vector state() const;
   // False if it is no state (a number that is not finite).
@@ -146,37 +123,41 @@ class BemklFactors {
   [[nodiscard]] bool gaussian() const { return problem_.likelihood == BemklLikelihood::gaussian; }
   [[nodiscard]] bool present(Index i) const { return kernels_.present(i); }
   [[nodiscard]] std::span<const double> e() const { return std::span(be_).subspan(at(outputs())); }
-  [[nodiscard]] ConstMatrixView of_output(const Matrix& stacked, Index output) const;  // N × P
-  [[nodiscard]] double second_moment_be(Index k) const;
-  [[nodiscard]] Vector cross_moment_eb(Index output) const;  // E[e b_c]
-  [[nodiscard]] Vector output_means(Index output) const;     // μ_eᵀg_i + μ_b
-  [[nodiscard]] double bias_precision(Index output) const;   // E[γ_c] + E[ε_c] Σw
-  [[nodiscard]] double kernel_residual(Index output) const;  // E‖G_c − [K_p a_c]‖²
-  [[nodiscard]] double square_of_outputs(Index output) const;  // E‖G_c e + b_c 1‖² less tr(Σ(e) E[G_cᵀG_c])
-  [[nodiscard]] double target_residual(Index output) const;  // E‖y_c − G_c e − b_c 1‖², regression
-  [[nodiscard]] double trace_of_weights() const;             // Σ_c tr(Σ(e) E[G_cᵀG_c]), classification
+  // Output c of a matrix that is laid out like G, as N × P.
+  [[nodiscard]] ConstMatrixView of_output(const Matrix& stacked, Index c) const;
+  [[nodiscard]] MatrixView of_output(Matrix& stacked, Index c) const;
 
-  [[nodiscard]] bool solve_for_a(Index output, Vector right, bool is_step);
-  void apply_kernels_to_a();
-  void move_kernel_outputs(const Matrix& a_before);
+  [[nodiscard]] bool update_a(Index c, std::span<const double> pull);
   [[nodiscard]] bool update_g_covariance();
-  [[nodiscard]] Matrix linear_term_of_g(Index output) const;
-  void update_g_means();
+  [[nodiscard]] Matrix linear_term_of_g(Index c) const;
+  void add_up_g();
   [[nodiscard]] Matrix rows_for_weights() const;
   [[nodiscard]] Matrix right_side_of_weights() const;
   void update_biases();
   void update_bias_covariances(const Matrix& solved);
   void update_f_probit();
   void update_f_multinomial();
-  void step_means_together(Index output);
-  [[nodiscard]] Matrix scaled_slope(Index output, Matrix slope) const;
+  void step_means_together(Index c);
+  // Calls `visit(values, as_logs)` for every part of the state.
+  template <typename Factors, typename Visit>
+  static void visit_state(Factors& q, Visit visit);
 
   [[nodiscard]] double bound_of_precisions_and_a() const;
   [[nodiscard]] double bound_of_intermediate() const;
   [[nodiscard]] double bound_of_f() const;
 
+  // Expectations that updates and bound are made of.
+  [[nodiscard]] double second_moment_be(Index k) const;
+  [[nodiscard]] Vector cross_moment_eb(Index c) const;    // E[e b_c]
+  [[nodiscard]] Vector output_means(Index c) const;       // μ_eᵀg_i + μ_b
+  [[nodiscard]] double bias_precision(Index c) const;     // E[γ_c] + E[ε_c] Σw
+  [[nodiscard]] double kernel_residual(Index c) const;    // E‖G_c − [K_p a_c]‖²
+  [[nodiscard]] double square_of_outputs(Index c) const;  // E‖G_c e + b_c 1‖² less tr(Σ(e) E[G_cᵀG_c])
+  [[nodiscard]] double target_residual(Index c) const;    // E‖y_c − G_c e − b_c 1‖², regression
+  [[nodiscard]] double trace_of_weights() const;          // Σ_c tr(Σ(e) E[G_cᵀG_c]), classification
+
   WeightedKernels kernels_;
-  BemklHyper hyper_;
+  BemklPrior prior_;
   BemklProblem problem_;
 
   Matrix lambda_, a_, a_variance_;
@@ -185,7 +166,6 @@ class BemklFactors {
   Vector log_det_a_;       // log det Σ(a_c)
   Vector trace_a_;         // tr(S Σ(a_c))
   Matrix kernel_outputs_;  // [K_p μ(a_c)]_p
-  Matrix a_of_last_pass_;  // the μ(a) for which they were last computed with kernels that are not rounded
 
   Matrix intermediate_;
   Matrix g_sum_;  // Σ_i g_ic, P × M

@@ -3,7 +3,7 @@
 // Non-negative kernel weights (not in the paper): half-normal priors on e and q(e) = Π_m q(e_m), every q(e_m) a
 // normal cut off at 0. Σ(e) is then diag(v), and no P × P matrix is inverted:
 //
-//   Σ(g_c) = (υI + ε diag(v) + ε μμᵀ)⁻¹ = diag(d) − κ wwᵀ,   d = 1/(υ + εv),  w = d∘μ,  κ = ε/(1 + ε wᵀμ)
+//   core of Σ(g_c) = diag(d),   d = 1/(υ + εv)
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -16,36 +16,16 @@
 namespace kloom::methods {
 namespace {
 
-struct DiagonalMinusRankOne {
-  Vector d, w;
-  double kappa = 0.0;
-};
+Matrix diagonal_matrix(const Vector& diagonal) {
+  Matrix result(std::ssize(diagonal), std::ssize(diagonal));
+  for (Index m = 0; m < result.rows(); ++m) result(m, m) = diagonal[at(m)];
+  return result;
+}
 
 class NonNegativeCovariances final : public Covariances {
  public:
   NonNegativeCovariances(Index kernels, Index outputs)
-      : Covariances(kernels, at(outputs)),
-        outputs_(at(outputs), DiagonalMinusRankOne{Vector(at(kernels), 1.0), Vector(at(kernels), 0.0)}) {}
-
-  Next with_outputs(std::span<const double> mean, const Vector& upsilon, const Vector& epsilon) const override {
-    auto next = std::make_shared<NonNegativeCovariances>(*this);
-    for (std::size_t c = 0; c < upsilon.size(); ++c) {
-      auto& [d, w, kappa] = next->outputs_[c];
-      double log_det = 0.0;
-      for (std::size_t m = 0; m < mean.size(); ++m) {
-        d[m] = 1.0 / (upsilon[c] + epsilon[c] * weight_variances_[m]);
-        w[m] = d[m] * mean[m];
-        log_det += std::log(d[m]);
-      }
-      const double scale = 1.0 + epsilon[c] * algebra::dot(w, mean);
-      kappa = epsilon[c] / scale;
-      next->output_log_det_[c] = log_det - std::log(scale);
-      if (!std::isfinite(next->output_log_det_[c])) return nullptr;
-      next->output_trace_[c] = -kappa * algebra::dot(w, w);
-      for (const double value : d) next->output_trace_[c] += value;
-    }
-    return next;
-  }
+      : Covariances(kernels, at(outputs)), cores_(at(outputs), Vector(at(kernels), 1.0)) {}
 
   // One weight after the other, each at its optimum given the others. To cut off the marginals of the joint
   // normal instead would not raise the bound.
@@ -73,38 +53,40 @@ class NonNegativeCovariances final : public Covariances {
     return next;
   }
 
-  Matrix weights() const override {
-    Matrix result(std::ssize(weight_variances_), std::ssize(weight_variances_));
-    for (Index m = 0; m < result.rows(); ++m) result(m, m) = weight_variances_[at(m)];
-    return result;
-  }
-  Matrix outputs(Index c) const override {
-    const auto& [d, w, kappa] = outputs_[at(c)];
-    Matrix result(std::ssize(d), std::ssize(d));
-    for (Index m = 0; m < result.rows(); ++m) result(m, m) = d[at(m)];
-    algebra::rank_one(-kappa, w, result.view());
-    return result;
-  }
-  void times_outputs(Index c, ConstMatrixView rows, MatrixView out) const override {
-    const auto& [d, w, kappa] = outputs_[at(c)];
-    Vector along(at(rows.rows));
-    algebra::gemv(algebra::Op::none, kappa, rows, w, 0.0, along);
-    for (Index m = 0; m < rows.cols; ++m) {
-      for (Index i = 0; i < rows.rows; ++i) out(i, m) = d[at(m)] * rows(i, m) - w[at(m)] * along[at(i)];
-    }
-  }
+  Matrix weights() const override { return diagonal_matrix(weight_variances_); }
+
   double trace_of_product(Index c, ConstMatrixView g, double samples) const override {
-    const auto& [d, w, kappa] = outputs_[at(c)];
     double trace = 0.0;
     for (Index m = 0; m < g.cols; ++m) {
-      const double variance = d[at(m)] - kappa * w[at(m)] * w[at(m)];
+      const double w = output(c).w[at(m)];
+      const double variance = cores_[at(c)][at(m)] - output(c).kappa * w * w;
       trace += weight_variances_[at(m)] * (algebra::dot(g.column(m), g.column(m)) + samples * variance);
     }
     return trace;
   }
 
  private:
-  std::vector<DiagonalMinusRankOne> outputs_;
+  std::shared_ptr<Covariances> copy() const override { return std::make_shared<NonNegativeCovariances>(*this); }
+
+  bool make_core(std::size_t c, double upsilon, double epsilon, Output& of) override {
+    of.trace = of.log_det = 0.0;
+    for (std::size_t m = 0; m < weight_variances_.size(); ++m) {
+      const double d = cores_[c][m] = 1.0 / (upsilon + epsilon * weight_variances_[m]);
+      of.trace += d;
+      of.log_det += std::log(d);
+    }
+    return true;
+  }
+
+  Matrix core(Index c) const override { return diagonal_matrix(cores_[at(c)]); }
+
+  void times_core(Index c, ConstMatrixView rows, MatrixView out) const override {
+    for (Index m = 0; m < rows.cols; ++m) {
+      for (Index i = 0; i < rows.rows; ++i) out(i, m) = cores_[at(c)][at(m)] * rows(i, m);
+    }
+  }
+
+  std::vector<Vector> cores_;  // d
 };
 
 }  // namespace

@@ -21,19 +21,19 @@ namespace {
 using models::empty_or;
 using models::is_shape;
 using Group = BemklPosterior::Group;
-using Likelihood = BemklPosterior::Likelihood;
+using Likelihood = BemklLikelihood;
 
 constexpr std::array<std::pair<Likelihood, std::string_view>, 3> all_likelihoods = {
     {{Likelihood::probit, "probit"},
      {Likelihood::multinomial, "multinomial"},
      {Likelihood::gaussian, "gaussian"}}};
 
-// The scalars of a posterior in the order of the array "bemkl".
-template <typename Posterior>
-auto scalars(Posterior& b) {
-  return std::array{&b.sigma_g,       &b.margin,       &b.alpha_lambda,  &b.beta_lambda,
-                    &b.alpha_gamma,   &b.beta_gamma,   &b.alpha_omega,   &b.beta_omega,
-                    &b.alpha_upsilon, &b.beta_upsilon, &b.alpha_epsilon, &b.beta_epsilon};
+// The numbers of a prior in the order of the array "bemkl".
+template <typename Prior>
+auto scalars(Prior& p) {
+  return std::array{&p.sigma_g,       &p.margin,        &p.lambda.shape,  &p.lambda.scale,
+                    &p.gamma.shape,   &p.gamma.scale,   &p.omega.shape,   &p.omega.scale,
+                    &p.upsilon.shape, &p.upsilon.scale, &p.epsilon.shape, &p.epsilon.scale};
 }
 
 // Arrays of group k are called "bemkl.k.…".
@@ -123,7 +123,7 @@ Needs BemklPosterior::needs(const Model& model) const {
 
 void BemklPosterior::save(PartWriter& file) const {
   Vector values;
-  for (const double* scalar : scalars(*this)) values.push_back(*scalar);
+  for (const double* scalar : scalars(prior)) values.push_back(*scalar);
   file.vector("bemkl", std::move(values));
   if (!sample_weights.empty()) file.vector("bemkl.sample_weights", sample_weights);
   if (temperature != 1.0) file.vector("bemkl.temperature", {temperature});
@@ -167,7 +167,7 @@ std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model
     file.damaged(fmt::format("it has the unknown likelihood '{}'", likelihood));
   posterior->likelihood = known->first;
   const Vector values = file.vector("bemkl");
-  const auto targets = scalars(*posterior);
+  const auto targets = scalars(posterior->prior);
   if (values.size() != targets.size())
     file.damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
   for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
@@ -185,6 +185,7 @@ std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model
   const std::vector<PartReader*> items = section.items("groups");
   for (std::size_t k = 0; k < items.size(); ++k)
     posterior->groups.push_back(load_group(k, file, *items[k], model.coefficients.rows()));
+  for (const Group& group : posterior->groups) posterior->prior.non_negative |= !group.e_location.empty();
   return posterior;
 }
 

@@ -84,7 +84,7 @@ Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& 
     if (!place.group.a_covariance.empty())
       add_sample_weight_variance(place.group.a_covariance[c], weights, bank, variance);
   }
-  const bool numbers = posterior.likelihood == BemklPosterior::Likelihood::gaussian;
+  const bool numbers = posterior.likelihood == BemklLikelihood::gaussian;
   const double width = numbers ? scale * posterior.temperature : scale;
   for (double& v : variance) v *= width * width;
   return variance;
@@ -92,8 +92,8 @@ Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& 
 
 double bemkl_probability(double mean, double variance, const BemklPosterior& posterior) {
   const double scale = posterior.literal ? variance : std::sqrt(variance);
-  const double positive = log_normal_cdf((mean - posterior.margin) / scale);
-  const double negative = log_normal_cdf((-mean - posterior.margin) / scale);
+  const double positive = log_normal_cdf((mean - posterior.prior.margin) / scale);
+  const double negative = log_normal_cdf((-mean - posterior.prior.margin) / scale);
   return 1.0 / (1.0 + std::exp(negative - positive));
 }
 
@@ -136,7 +136,7 @@ Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matri
       spread[c] = deviation(i, static_cast<Index>(c));
       chances[c] = probability(i, static_cast<Index>(c), 1.0);
     }
-    if (posterior.likelihood == BemklPosterior::Likelihood::multinomial)
+    if (posterior.likelihood == BemklLikelihood::multinomial)
       solvers::largest_probabilities(location, spread, chances);
     soften(chances, posterior.temperature);
     for (std::size_t c = 0; c < location.size(); ++c) result(i, static_cast<Index>(c)) = chances[c];

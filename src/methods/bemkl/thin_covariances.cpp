@@ -3,20 +3,19 @@
 // Classification with many times more kernels than samples. Both covariances are then diagonal but for few
 // directions,
 //
-//   Σ(e) = diag(d) + UᵀU − VᵀV     V has rows for the samples, U a handful
-//   Σ(g) = diag(s) + ZᵀZ − WᵀW     Z has as many rows as V, W one more than U
+//   Σ(e)           = diag(d) + UᵀU − VᵀV     V has rows for the samples, U a handful
+//   core of Σ(g)   = diag(s) + ZᵀZ − WᵀW     Z has as many rows as V, W as many as U
 //
 // and the matrix inversion lemma makes each from the other in PN² operations instead of P³:
 //
-//   Σ(g) = (υI + Σ(e) + μμᵀ)⁻¹
-//   Σ(e) = (diag ω + AᵀA + n Σ(g))⁻¹     n: samples times outputs
+//   core of Σ(g)   = (υI + Σ(e))⁻¹
+//   Σ(e)           = (diag ω + AᵀA + n Σ(g))⁻¹     n: samples times outputs
 //
 // In the second step the rows of Z join those of A, so that their number would grow with every update. But they
 // weigh 1/N of the others, and those from earlier updates nearly lie in the span of the last ones: Z is replaced
 // by the fewest rows that change Σ(e) by no more than `kNegligible` of itself.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -31,16 +30,12 @@ using algebra::Op;
 constexpr double kNegligible = 3e-8;
 constexpr double kRounding = 1e-15;
 
-// diag(d) + AᵀA − BᵀB, A and B with few rows: Σ(g) with A = Z, B = W, and Σ(e) with A = U, B = V.
+// diag(d) + AᵀA − BᵀB, A and B with few rows: the core of Σ(g) with A = Z, B = W, and Σ(e) with A = U, B = V.
 struct ThinMatrix {
   Vector diagonal;
   Matrix added, taken;  // rows × P
   double log_det = 0.0;
 };
-
-void scale_columns(const Vector& factors, Matrix& rows) {
-  for (Index p = 0; p < rows.cols(); ++p) algebra::scale(factors[at(p)], rows.column(p));
-}
 
 // out += sign · X BᵀB.
 void add_product(double sign, ConstMatrixView x, const Matrix& b, MatrixView out) {
@@ -80,51 +75,27 @@ Matrix stacked(const Matrix& first, const Matrix& second) {
   return result;
 }
 
-// X ← L⁻¹X where LLᵀ = I + sign · X Yᵀ, and its log determinant. False if that is not positive definite.
-bool whiten(double sign, ConstMatrixView y, Matrix& x, double& log_det) {
+// (S⁻¹ + sign · XᵀX)⁻¹ = S − sign · YᵀY for an S without such rows yet, Y = L⁻¹XS with LLᵀ = I + sign · XSXᵀ. False if
+// that is not positive definite.
+bool add_to_inverse(double sign, const Matrix& x, ThinMatrix& s) {
+  if (x.rows() == 0) return true;
+  Matrix y(x.rows(), x.cols());
+  multiply(x.view(), s, y.view());
   Matrix inner(x.rows(), x.rows());
-  if (y.data == x.data()) {
-    algebra::syrk_lower(Op::none, sign, y, 0.0, inner.view());
-  } else {
-    algebra::gemm(Op::none, Op::transpose, sign, x.view(), y, 0.0, inner.view());
-  }
+  algebra::gemm(Op::none, Op::transpose, sign, x.view(), y.view(), 0.0, inner.view());
   for (Index k = 0; k < inner.rows(); ++k) inner(k, k) += 1.0;
   // L⁻¹ first: products are faster than solving for many columns.
   if (algebra::cholesky_inverse_factor(inner.view()) != 0) return false;
-  log_det = -algebra::cholesky_log_det(inner.view());
-  algebra::lower_multiply(inner.view(), x.view());
-  return std::isfinite(log_det);
-}
-
-// (diag(1/d) + sign · XᵀX)⁻¹ = diag(d) − sign · YᵀY: X ← Y, and log det of the result is added to `log_det`.
-bool invert_diagonal_plus(double sign, const Vector& d, Matrix& x, double& log_det) {
-  Vector root(d.size());
-  for (std::size_t m = 0; m < d.size(); ++m) {
-    root[m] = std::sqrt(d[m]);
-    log_det += std::log(d[m]);
-  }
-  if (x.rows() == 0) return true;
-  double of_rows = 0.0;
-  scale_columns(root, x);
-  if (!whiten(sign, x.view(), x, of_rows)) return false;
-  scale_columns(root, x);
-  log_det -= of_rows;
-  return true;
-}
-
-// (S⁻¹ + sign · XᵀX)⁻¹ = S − sign · YᵀY for a thin S without such rows yet: returns Y.
-std::optional<Matrix> correction(double sign, const Matrix& x, ThinMatrix& s) {
-  Matrix y(x.rows(), x.cols());
-  multiply(x.view(), s, y.view());
-  double of_rows = 0.0;
-  if (!whiten(sign, x.view(), y, of_rows)) return std::nullopt;
-  s.log_det -= of_rows;
-  return y;
+  s.log_det += algebra::cholesky_log_det(inner.view());
+  algebra::lower_multiply(inner.view(), y.view());
+  (sign > 0.0 ? s.taken : s.added) = std::move(y);
+  return std::isfinite(s.log_det);
 }
 
 // RᵀR by the fewest rows that lose no more than `loss` of its trace: the eigenvectors of RRᵀ mix the rows, and
 // those with the smallest eigenvalues are left out.
 Matrix compressed(const Matrix& rows, double loss) {
+  if (rows.rows() == 0) return rows;
   Matrix inner(rows.rows(), rows.rows());
   algebra::syrk(Op::none, 1.0, rows.view(), 0.0, inner.view());
   const algebra::Eigen eigen = algebra::symmetric_eigen(inner.view(), true);  // ascending
@@ -137,70 +108,60 @@ Matrix compressed(const Matrix& rows, double loss) {
   return kept;
 }
 
-// Σ(g): first (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the rows μ and U, which are added to its inverse.
-std::optional<ThinMatrix> outputs_from(const ThinMatrix& e, std::span<const double> mean, double upsilon) {
-  ThinMatrix g;
-  for (const double d : e.diagonal) g.diagonal.push_back(1.0 / (upsilon + d));
-  g.added = e.taken;
-  if (!invert_diagonal_plus(-1.0, g.diagonal, g.added, g.log_det)) return std::nullopt;
-  Matrix own(1, std::ssize(mean));
-  std::ranges::copy(mean, own.data());
-  std::optional<Matrix> taken = correction(1.0, stacked(own, e.added), g);
-  if (!taken) return std::nullopt;
-  g.taken = std::move(*taken);
+ThinMatrix diagonal_matrix(Vector diagonal) {
+  const Index kernels = std::ssize(diagonal);
+  ThinMatrix result{std::move(diagonal), Matrix(0, kernels), Matrix(0, kernels)};
+  for (const double value : result.diagonal) result.log_det += std::log(value);
+  return result;
+}
+
+// The core of Σ(g): first (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the rows U, which are added to its inverse.
+std::optional<ThinMatrix> core_from(const ThinMatrix& e, double upsilon) {
+  Vector s;
+  for (const double d : e.diagonal) s.push_back(1.0 / (upsilon + d));
+  ThinMatrix g = diagonal_matrix(std::move(s));
+  if (!add_to_inverse(-1.0, e.taken, g) || !add_to_inverse(1.0, e.added, g)) return std::nullopt;
   return g;
 }
 
-// Σ(e): first (diag(ω + ns) + AᵀA + nZᵀZ)⁻¹ = diag(d) − VᵀV, then the rows √n W, which are taken from its
-// inverse.
-std::optional<ThinMatrix> weights_from(const ThinMatrix& g, const Vector& omega, const Matrix& a, double n) {
-  ThinMatrix e;
-  for (std::size_t m = 0; m < omega.size(); ++m) e.diagonal.push_back(1.0 / (omega[m] + n * g.diagonal[m]));
-  e.taken = a;
-  if (g.added.rows() > 0) {
-    Matrix z = compressed(g.added, kNegligible * *std::ranges::min_element(g.diagonal));
-    algebra::scale(std::sqrt(n), z.values());
-    e.taken = stacked(a, z);
-  }
-  if (!invert_diagonal_plus(1.0, e.diagonal, e.taken, e.log_det)) return std::nullopt;
-  Matrix taken = g.taken;
+// Σ(e) from the core of Σ(g) and w = √κ w of its other part: first (diag(ω + ns) + AᵀA + nZᵀZ)⁻¹ = diag(d) − VᵀV, then
+// the rows √n W and √n w, which are taken from its inverse.
+std::optional<ThinMatrix> weights_from(const ThinMatrix& g, const Matrix& w, const Vector& omega,
+                                       const Matrix& a, double n) {
+  Vector d;
+  for (std::size_t m = 0; m < omega.size(); ++m) d.push_back(1.0 / (omega[m] + n * g.diagonal[m]));
+  ThinMatrix e = diagonal_matrix(std::move(d));
+  Matrix z = compressed(g.added, kNegligible * *std::ranges::min_element(g.diagonal));
+  algebra::scale(std::sqrt(n), z.values());
+  Matrix taken = stacked(w, g.taken);
   algebra::scale(std::sqrt(n), taken.values());
-  const std::optional<Matrix> added = correction(-1.0, taken, e);
-  if (!added) return std::nullopt;
-  e.added = compressed(*added, kRounding * algebra::dot(added->values(), added->values()));
+  if (!add_to_inverse(1.0, stacked(a, z), e) || !add_to_inverse(-1.0, taken, e)) return std::nullopt;
+  e.added = compressed(e.added, kRounding * algebra::dot(e.added.values(), e.added.values()));
   return e;
+}
+
+// Element m of the diagonal of the whole.
+double diagonal_of(const ThinMatrix& matrix, Index m) {
+  return matrix.diagonal[at(m)] + algebra::dot(matrix.added.column(m), matrix.added.column(m)) -
+         algebra::dot(matrix.taken.column(m), matrix.taken.column(m));
 }
 
 class ThinCovariances final : public Covariances {
  public:
-  ThinCovariances(Index kernels, double sigma_g)
-      : Covariances(kernels, 1), upsilon_(1.0 / (sigma_g * sigma_g)) {
-    ThinMatrix identity{Vector(at(kernels), 1.0), Matrix(0, kernels), Matrix(0, kernels)};
-    weights_ = outputs_ = std::make_shared<const ThinMatrix>(std::move(identity));
-  }
-
-  Next with_outputs(std::span<const double> mean, const Vector&, const Vector&) const override {
-    std::optional<ThinMatrix> made = outputs_from(*weights_, mean, upsilon_);
-    if (!made || !std::isfinite(made->log_det)) return nullptr;
-    auto next = std::make_shared<ThinCovariances>(*this);
-    next->output_log_det_[0] = made->log_det;
-    next->output_trace_[0] = std::accumulate(made->diagonal.begin(), made->diagonal.end(), 0.0) +
-                             algebra::dot(made->added.values(), made->added.values()) -
-                             algebra::dot(made->taken.values(), made->taken.values());
-    next->outputs_ = std::make_shared<const ThinMatrix>(std::move(*made));
-    return next;
-  }
+  explicit ThinCovariances(Index kernels)
+      : Covariances(kernels, 1),
+        weights_(std::make_shared<const ThinMatrix>(diagonal_matrix(Vector(at(kernels), 1.0)))),
+        core_(weights_) {}
 
   Next with_weights(const WeightSystem& system, Matrix& asked) const override {
     const double n = system.samples * static_cast<double>(system.epsilon.size());
-    std::optional<ThinMatrix> made = weights_from(*outputs_, system.omega, system.rows, n);
-    if (!made || !std::isfinite(made->log_det)) return nullptr;
+    Matrix w(1, asked.cols());
+    algebra::axpy(std::sqrt(output(0).kappa), output(0).w, w.values());
+    std::optional<ThinMatrix> made = weights_from(*core_, w, system.omega, system.rows, n);
+    if (!made) return nullptr;
     auto next = std::make_shared<ThinCovariances>(*this);
     next->set_weight_entropy(made->log_det);
-    for (Index m = 0; m < asked.cols(); ++m)
-      next->weight_variances_[at(m)] = made->diagonal[at(m)] +
-                                       algebra::dot(made->added.column(m), made->added.column(m)) -
-                                       algebra::dot(made->taken.column(m), made->taken.column(m));
+    for (Index m = 0; m < asked.cols(); ++m) next->weight_variances_[at(m)] = diagonal_of(*made, m);
     const Matrix right = asked;
     multiply(right.view(), *made, asked.view());
     next->weights_ = std::make_shared<const ThinMatrix>(std::move(*made));
@@ -208,20 +169,31 @@ class ThinCovariances final : public Covariances {
   }
 
   Matrix weights() const override { return whole(*weights_); }
-  Matrix outputs(Index) const override { return whole(*outputs_); }
-  void times_outputs(Index, ConstMatrixView rows, MatrixView out) const override {
-    multiply(rows, *outputs_, out);
-  }
 
  private:
-  double upsilon_ = 1.0;
-  std::shared_ptr<const ThinMatrix> weights_, outputs_;
+  std::shared_ptr<Covariances> copy() const override { return std::make_shared<ThinCovariances>(*this); }
+
+  // Classification: E[ε] = 1, and all outputs have the same E[υ].
+  bool make_core(std::size_t, double upsilon, double, Output& of) override {
+    std::optional<ThinMatrix> made = core_from(*weights_, upsilon);
+    if (!made) return false;
+    of.log_det = made->log_det;
+    of.trace = 0.0;
+    for (Index m = 0; m < std::ssize(made->diagonal); ++m) of.trace += diagonal_of(*made, m);
+    core_ = std::make_shared<const ThinMatrix>(std::move(*made));
+    return true;
+  }
+
+  Matrix core(Index) const override { return whole(*core_); }
+  void times_core(Index, ConstMatrixView rows, MatrixView out) const override { multiply(rows, *core_, out); }
+
+  std::shared_ptr<const ThinMatrix> weights_, core_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Covariances> make_thin_covariances(Index kernels, double sigma_g) {
-  return std::make_shared<ThinCovariances>(kernels, sigma_g);
+std::shared_ptr<const Covariances> make_thin_covariances(Index kernels) {
+  return std::make_shared<ThinCovariances>(kernels);
 }
 
 }  // namespace kloom::methods

@@ -4,46 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "algebra/blas.h"
+#include "kernels/banks/weighted_gram.h"
 
 namespace kloom::methods {
 
-using algebra::Op;
-
-namespace {
-
-bool all_one(const Vector& values) {
-  return std::ranges::all_of(values, [](double value) { return value == 1.0; });
-}
-
-// Σ_p K_p[rest, gone] W K_p[gone, rest], a few of the samples that go at a time.
-Matrix gram_of(const KernelBank& bank, std::span<const Index> rest, std::span<const Index> gone,
-               const Vector& root) {
-  constexpr Index kAtATime = 8;
-  const Index n = std::ssize(rest);
-  Matrix part(n, n);
-  for (Index first = 0; first < std::ssize(gone); first += kAtATime) {
-    const auto some = gone.subspan(at(first), at(std::min(kAtATime, std::ssize(gone) - first)));
-    Matrix rows(n, bank.kernels() * std::ssize(some));
-    bank.entries(some, rest, rows.data());
-    for (Index k = 0; k < rows.cols(); ++k)
-      algebra::scale(root[at(some[at(k % std::ssize(some))])], rows.column(k));
-    algebra::syrk_lower(Op::none, 1.0, rows.view(), 1.0, part.view());
-  }
-  algebra::symmetrise_from_lower(part.view());
-  return part;
-}
-
-}  // namespace
-
-WeightedKernels::WeightedKernels(const KernelBank& bank, std::shared_ptr<const KernelBank> rounded,
-                                 const Vector& weights)
-    : bank_(&bank), rounded_(std::move(rounded)), root_(at(bank.rows()), 1.0) {
+WeightedKernels::WeightedKernels(const KernelBank& bank, const Vector& weights)
+    : bank_(&bank),
+      root_(at(bank.rows()), 1.0),
+      gram_(std::make_shared<const Matrix>(kernels::weighted_gram(bank, weights))) {
   for (std::size_t i = 0; i < weights.size(); ++i) root_[i] = std::sqrt(weights[i]);
   count_samples();
-  gram_ = std::make_shared<const Matrix>(gram());
 }
 
 void WeightedKernels::count_samples() {
@@ -56,34 +28,23 @@ void WeightedKernels::count_samples() {
   }
 }
 
-Matrix WeightedKernels::gram() const {
-  if (all_one(root_)) return bank_->gram();
-  const Index n = samples();
-  Matrix gram(n, n);
-  Matrix panel(n, n);
-  for (Index p = 0; p < kernels(); ++p) {
-    bank_->panels({p, p + 1}, {0, n}, panel.data());
-    for (Index i = 0; i < n; ++i) algebra::scale(root_[at(i)], panel.column(i));
-    algebra::syrk_lower(Op::none, 1.0, panel.view(), 1.0, gram.view());
-  }
-  algebra::symmetrise_from_lower(gram.view());
-  return gram;
-}
-
 void WeightedKernels::scale_rows(Matrix& stacked) const {
-  if (all_one(root_)) return;
-  for (Index k = 0; k < stacked.size(); ++k) stacked.data()[k] *= root_[at(k % samples())];
+  if (std::ranges::all_of(root_, [](double root) { return root == 1.0; })) return;
+  const Index n = samples();
+  for (double* block = stacked.data(); block != stacked.data() + stacked.size(); block += n) {
+    for (Index i = 0; i < n; ++i) block[i] *= root_[at(i)];
+  }
 }
 
-Matrix WeightedKernels::apply(const Matrix& v, Purpose purpose) const {
-  Matrix result = (rounded_ && purpose == Purpose::correction ? *rounded_ : *bank_).apply(v.view());
+Matrix WeightedKernels::apply(const Matrix& v) const {
+  Matrix result = bank_->apply(v.view());
   scale_rows(result);
   return result;
 }
 
-Matrix WeightedKernels::apply_adjoint(Matrix g, Purpose purpose) const {
+Matrix WeightedKernels::apply_adjoint(Matrix g) const {
   scale_rows(g);
-  Matrix sum = (rounded_ && purpose == Purpose::correction ? *rounded_ : *bank_).apply_adjoint(g.view());
+  Matrix sum = bank_->apply_adjoint(g.view());
   for (Index k = 0; k < sum.size(); ++k) {
     if (!present(k % samples())) sum.data()[k] = 0.0;
   }
@@ -108,18 +69,14 @@ double WeightedKernels::trace_of_gram() const {
 }
 
 void WeightedKernels::leave_out(std::span<const Index> gone) {
-  const Vector before = root_;
-  for (const Index i : gone) root_[at(i)] = 0.0;
+  Vector leaving(root_.size());
+  for (const Index i : gone) {
+    leaving[at(i)] = root_[at(i)] * root_[at(i)];
+    root_[at(i)] = 0.0;
+  }
   count_samples();
-  std::vector<Index> rest;
-  for (Index i = 0; i < samples(); ++i) {
-    if (present(i)) rest.push_back(i);
-  }
-  const Matrix part = gram_of(*bank_, rest, gone, before);
   Matrix gram = *gram_;
-  for (Index j = 0; j < part.cols(); ++j) {
-    for (Index i = 0; i < part.rows(); ++i) gram(rest[at(i)], rest[at(j)]) -= part(i, j);
-  }
+  algebra::axpy(-1.0, kernels::weighted_gram(*bank_, leaving).values(), gram.values());
   gram_ = std::make_shared<const Matrix>(std::move(gram));
 }
 

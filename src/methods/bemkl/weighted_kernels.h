@@ -10,14 +10,12 @@
 #include <span>
 
 #include "kloom/bank.h"
-#include "kloom/matrix.h"
 
 namespace kloom::methods {
 
 class WeightedKernels {
  public:
-  // `weights` empty: all 1. `rounded`, which may be null, are the same kernels in single precision.
-  WeightedKernels(const KernelBank& bank, std::shared_ptr<const KernelBank> rounded, const Vector& weights);
+  WeightedKernels(const KernelBank& bank, const Vector& weights);  // no weights: all 1
 
   [[nodiscard]] Index samples() const { return bank_->rows(); }
   [[nodiscard]] Index kernels() const { return bank_->kernels(); }
@@ -26,15 +24,11 @@ class WeightedKernels {
   [[nodiscard]] double count() const { return count_; }            // samples with w > 0
   [[nodiscard]] double total_weight() const { return total_; }     // Σ w
   [[nodiscard]] double log_weight() const { return log_weight_; }  // Σ log w over those with w > 0
-  [[nodiscard]] bool has_rounded() const { return rounded_ != nullptr; }
 
-  // `whole` kernels for what must be exact; `correction` for what is added to something much larger: there
-  // rounded kernels will do, if there are any, at half of the memory traffic.
-  enum class Purpose { whole, correction };
   // [K_p v]_p for every column of v, (N·P) × columns, rows times √w.
-  [[nodiscard]] Matrix apply(const Matrix& v, Purpose purpose) const;
+  [[nodiscard]] Matrix apply(const Matrix& v) const;
   // Σ_p K_p g_p for every column of G, laid out like that; 0 for absent samples.
-  [[nodiscard]] Matrix apply_adjoint(Matrix g, Purpose purpose) const;
+  [[nodiscard]] Matrix apply_adjoint(Matrix g) const;
   // diag λ + υS with S = Σ_p K_p W K_p; rows and columns of absent samples are those of the identity.
   [[nodiscard]] Matrix precision_of_a(std::span<const double> lambda, double upsilon) const;
   [[nodiscard]] double trace_of_gram() const;  // tr S over the samples that are present
@@ -46,10 +40,8 @@ class WeightedKernels {
 
  private:
   void count_samples();
-  [[nodiscard]] Matrix gram() const;
 
   const KernelBank* bank_;
-  std::shared_ptr<const KernelBank> rounded_;
   Vector root_;
   double count_ = 0.0, total_ = 0.0, log_weight_ = 0.0;
   std::shared_ptr<const Matrix> gram_;  // S

@@ -8,6 +8,7 @@
 
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "methods/seam/prepared_targets.h"
 #include "solvers/platt.h"
 
 namespace kloom::methods {
@@ -18,10 +19,6 @@ int class_of(const Matrix& scores, Index i) {
   Index best = 0;
   for (Index c = 1; c < scores.cols(); ++c) best = scores(i, c) > scores(i, best) ? c : best;
   return static_cast<int>(best);
-}
-
-double weight_of(const Targets& targets, Index i) {
-  return targets.weights.empty() ? 1.0 : targets.weights[at(i)];
 }
 
 // Error of one sample.

@@ -436,56 +436,31 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   using O = MarginOptions;
   static const NumberRule norm_rule{1.0, false, std::numeric_limits<double>::infinity(), true};
   static const OptionTable<O> common = {
-      {"C",
-       &O::C,
-       kNonNegative,
-       {},
+      {"C", &O::C, kNonNegative,
        "price of a margin violation: larger fits the training samples more closely; 0: chosen from C_grid"},
-      {"C_grid", &O::C_grid, {}, {}, "values to choose C from by cross-validation, with warm starts"},
-      {"folds", &O::folds, NumberRule{2.0}, {}, "folds for choosing C and for probabilities"},
-      {"epsilon",
-       &O::epsilon,
-       kNonNegative,
-       {},
-       "regression: errors below this are free, in standard deviations of the target",
-       OptionInfo::Suits::numbers},
-      {"tolerance", &O::tolerance, kPositive, {}, "stop at this relative duality gap"},
-      {"iterations", &O::iterations, kAtLeastOne, {}, "at most this many updates of the kernel weights"},
-      {"multiclass",
-       &O::multiclass,
-       {},
-       {"one-versus-rest", "one-versus-one"},
-       "how several classes become two",
-       OptionInfo::Suits::classes},
-      {"class_weight",
-       &O::class_weight,
-       {},
-       {"none", "balanced"},
-       "balanced: C of a class inversely to its size",
-       OptionInfo::Suits::classes},
-      {"probability",
-       &O::probability,
-       {},
-       {},
-       "fit class probabilities on held-out folds (Platt scaling)",
-       OptionInfo::Suits::classes},
+      {"C_grid", &O::C_grid, "values to choose C from by cross-validation, with warm starts"},
+      {"folds", &O::folds, NumberRule{2.0}, "folds for choosing C and for probabilities"},
+      {"epsilon", &O::epsilon, kNonNegative,
+       "regression: errors below this are free, in standard deviations of the target", kForNumbers},
+      {"tolerance", &O::tolerance, kPositive, "stop at this relative duality gap"},
+      {"iterations", &O::iterations, kAtLeastOne, "at most this many updates of the kernel weights"},
+      {"multiclass", &O::multiclass, one_of("one-versus-rest", "one-versus-one"),
+       "how several classes become two", kForClasses},
+      {"class_weight", &O::class_weight, one_of("none", "balanced"),
+       "balanced: C of a class inversely to its size", kForClasses},
+      {"probability", &O::probability, "fit class probabilities on held-out folds (Platt scaling)",
+       kForClasses},
   };
   static const OptionTable<O> simple = [] {
     OptionTable<O> table = common;
-    table.push_back({"algorithm",
-                     &O::algorithm,
-                     {},
-                     {"second-order", "reduced-gradient"},
+    table.push_back({"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient"),
                      "reduced-gradient is SimpleMKL's own; both solve the same problem"});
     return table;
   }();
   static const OptionTable<O> norm = [] {
     OptionTable<O> table = common;
-    table.push_back({"norm",
-                     &O::norm,
-                     norm_rule,
-                     {},
-                     "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
+    table.push_back(
+        {"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
     return table;
   }();
   return method == MarginMethod::simplemkl ? simple : method == MarginMethod::lp_mkl ? norm : common;

@@ -1,40 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "methods/margin/outputs.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "algebra/blas.h"
-#include "kloom/error.h"
+#include "methods/seam/prepared_targets.h"
 
 namespace kloom::methods {
 namespace {
 
-double weight_of(const Targets& targets, std::size_t i) {
-  return targets.weights.empty() ? 1.0 : targets.weights[i];
-}
-
 // Class `positive` against `negative`, or against all others if that is −1.
 MarginOutput class_output(const Targets& targets, int positive, int negative, bool balanced) {
   MarginOutput output;
-  double totals[2] = {0.0, 0.0};
+  std::vector<int> sides;
   for (std::size_t i = 0; i < targets.codes.size(); ++i) {
     const int code = targets.codes[i];
     const bool in = code == positive || negative < 0 || code == negative;
+    sides.push_back(code == positive ? 1 : 0);
     output.task.y.push_back(code == positive ? 1.0 : -1.0);
-    output.task.box.push_back(in ? weight_of(targets, i) : 0.0);
+    output.task.box.push_back(in ? weight_of(targets, static_cast<Index>(i)) : 0.0);
     output.codes.push_back(code);
-    totals[code == positive ? 1 : 0] += output.task.box.back();
   }
-  if (balanced) {
-    for (std::size_t i = 0; i < output.task.y.size(); ++i) {
-      output.task.box[i] *=
-          0.5 * (totals[0] + totals[1]) / std::max(totals[output.task.y[i] > 0.0 ? 1 : 0], 1e-300);
-    }
-  }
+  if (balanced) balance_classes(sides, 2, output.task.box);
   return output;
 }
 
@@ -67,14 +55,11 @@ MarginOutput regression_output(const Targets& targets, double epsilon, MarginPar
   MarginOutput output;
   output.task.regression = true;
   output.task.epsilon = epsilon;
-  const auto values = targets.values.column(0);
-  const double n = static_cast<double>(values.size());
-  part.target_centre = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double square = 0.0;
-  for (double value : values) square += (value - part.target_centre) * (value - part.target_centre);
-  part.target_scale = square > 0.0 ? std::sqrt(square / n) : 1.0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    output.task.y.push_back((values[i] - part.target_centre) / part.target_scale);
+  Standardised target = standardised(targets.values.column(0), {});
+  part.target_centre = target.centre;
+  part.target_scale = target.scale;
+  output.task.y = std::move(target.values);
+  for (Index i = 0; i < targets.samples(); ++i) {
     output.task.box.push_back(weight_of(targets, i));
     output.codes.push_back(0);
   }

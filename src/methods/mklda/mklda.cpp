@@ -325,25 +325,18 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 const OptionTable<MkldaOptions>& mklda_option_table() {
   using O = MkldaOptions;
   static const OptionTable<O> table = {
-      {"mode",
-       &O::mode,
-       {},
-       {"soft", "plain", "literal"},
+      {"mode", &O::mode, one_of("soft", "plain", "literal"),
        "soft: strength by held-out samples; plain: drawn from the published conditionals; literal: as printed"},
-      {"sweeps", &O::sweeps, kNonNegative, {}, "rounds of gradient descent; 0: 12 (soft) or 21"},
-      {"epochs", &O::epochs, kPositive, {}, "passes over the samples in one round"},
-      {"strengths", &O::strengths, {}, {}, "soft: prices of a violation to choose from"},
-      {"choose_on", &O::choose_on, NumberRule{10.0}, {}, "soft: at most so many samples choose the strength"},
-      {"probability",
-       &O::probability,
-       {},
-       {},
-       "soft: fit class probabilities on held-out samples (a temperature)",
-       OptionInfo::Suits::classes},
-      {"kappa", &O::kappa, kPositive, {}, "plain, literal: shape of the prior of alpha"},
-      {"theta", &O::theta, kPositive, {}, "plain, literal: scale of the prior of alpha"},
-      {"mu", &O::mu, {}, {}, "plain, literal: mean of the prior of beta"},
-      {"sigma", &O::sigma, kPositive, {}, "plain, literal: standard deviation of the prior of beta"},
+      {"sweeps", &O::sweeps, kNonNegative, "rounds of gradient descent; 0: 12 (soft) or 21"},
+      {"epochs", &O::epochs, kPositive, "passes over the samples in one round"},
+      {"strengths", &O::strengths, "soft: prices of a violation to choose from"},
+      {"choose_on", &O::choose_on, NumberRule{10.0}, "soft: at most so many samples choose the strength"},
+      {"probability", &O::probability, "soft: fit class probabilities on held-out samples (a temperature)",
+       kForClasses},
+      {"kappa", &O::kappa, kPositive, "plain, literal: shape of the prior of alpha"},
+      {"theta", &O::theta, kPositive, "plain, literal: scale of the prior of alpha"},
+      {"mu", &O::mu, "plain, literal: mean of the prior of beta"},
+      {"sigma", &O::sigma, kPositive, "plain, literal: standard deviation of the prior of beta"},
   };
   return table;
 }

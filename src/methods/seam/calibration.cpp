@@ -4,22 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <set>
+#include <utility>
 
 #include "algebra/blas.h"
 #include "base/progress.h"
 #include "data/folds.h"
+#include "methods/seam/prepared_targets.h"
 #include "solvers/multinomial_logistic.h"
-#include "solvers/temperature.h"
 
 namespace kloom::methods {
 namespace {
 
 constexpr Index kManySamples = 5000;
-
-double weight_of(const Targets& targets, Index i) {
-  return targets.weights.empty() ? 1.0 : targets.weights[at(i)];
-}
 
 // Something is learned only where two classes are left.
 bool has_two_classes(const Targets& targets, const std::vector<Index>& samples) {
@@ -28,17 +26,6 @@ bool has_two_classes(const Targets& targets, const std::vector<Index>& samples) 
     if (weight_of(targets, i) > 0.0) seen.insert(targets.codes[at(i)]);
   }
   return seen.size() > 1;
-}
-
-// The scores of one sample as logarithms of what is proportional to its probabilities. One score is that of class 1
-// against 0.
-solvers::HeldOutSample foretold(const Matrix& scores, Index row, int code, double weight) {
-  solvers::HeldOutSample one;
-  if (scores.cols() == 1) one.log_chance.push_back(0.0);
-  for (Index c = 0; c < scores.cols(); ++c) one.log_chance.push_back(scores(row, c));
-  one.truth = static_cast<std::size_t>(code);
-  one.weight = weight;
-  return one;
 }
 
 // Root mean square distance of the scores of a sample from their mean: temperatures are looked for around it, because
@@ -58,6 +45,29 @@ double typical_size(const std::vector<solvers::HeldOutSample>& samples) {
 
 }  // namespace
 
+void HeldOut::add_class(Vector log_chances, int truth, double weight) {
+  if (log_chances.size() == 1) log_chances.insert(log_chances.begin(), 0.0);
+  classes_.push_back({std::move(log_chances), static_cast<std::size_t>(truth), weight});
+}
+
+void HeldOut::add_number(double y, double mean, double deviation, double weight) {
+  const double z = (y - mean) / deviation;
+  weight_ += weight;
+  square_ += weight * z * z;
+  log_deviation_ += weight * std::log(deviation);
+}
+
+double HeldOut::temperature(solvers::TemperatureRange range) const {
+  if (!classes_.empty()) return solvers::fit_temperature(classes_, range);
+  return std::clamp(std::sqrt(square_ / weight_), range.coldest, range.hottest);
+}
+
+double HeldOut::loss(double temperature) const {
+  if (!classes_.empty()) return solvers::log_loss(classes_, temperature);
+  return 0.5 * std::log(2.0 * std::numbers::pi) + std::log(temperature) +
+         (log_deviation_ + 0.5 * square_ / (temperature * temperature)) / weight_;
+}
+
 double held_out_temperature(const Targets& targets, const HeldOutScores& scores, const Context& context) {
   const Index n = targets.samples();
   const Index folds = n > kManySamples ? 5 : std::min<Index>(3, n);
@@ -65,7 +75,7 @@ double held_out_temperature(const Targets& targets, const HeldOutScores& scores,
   // Another seed than the choice of a price has, which must not be told twice how good its folds were.
   const std::vector<Index> fold_of = data::stratified_folds(targets.codes, folds, context.seed + 1);
   ProgressMeter meter(context, "probabilities");
-  std::vector<solvers::HeldOutSample> samples;
+  HeldOut samples;
   for (Index fold = 0; fold < used; ++fold) {
     std::vector<Index> train;
     std::vector<Index> held_out;
@@ -74,16 +84,18 @@ double held_out_temperature(const Targets& targets, const HeldOutScores& scores,
     const Matrix found = scores(train, held_out);
     for (Index row = 0; row < found.rows(); ++row) {
       const Index i = held_out[at(row)];
+      Vector scores_of_sample;
+      for (Index c = 0; c < found.cols(); ++c) scores_of_sample.push_back(found(row, c));
       if (weight_of(targets, i) > 0.0)
-        samples.push_back(foretold(found, row, targets.codes[at(i)], weight_of(targets, i)));
+        samples.add_class(std::move(scores_of_sample), targets.codes[at(i)], weight_of(targets, i));
     }
     if (meter.step(fold + 1, used, std::numeric_limits<double>::quiet_NaN())) break;
   }
   if (samples.empty()) return 0.0;
-  const double size = typical_size(samples);
+  const double size = typical_size(samples.classes());
   // Scores that are all alike promise nothing at any temperature.
   if (!(size > 0.0) || !std::isfinite(size)) return 1.0;
-  return solvers::fit_temperature(samples, {1e-3 * size, 1e3 * size});
+  return samples.temperature({1e-3 * size, 1e3 * size});
 }
 
 double load_temperature(PartReader& file, const std::string& name) {

@@ -13,8 +13,30 @@
 #include "kloom/matrix.h"
 #include "kloom/part_file.h"
 #include "kloom/targets.h"
+#include "solvers/temperature.h"
 
 namespace kloom::methods {
+
+// What fits say of samples that they have not seen: of classes and labels, or of numbers.
+class HeldOut {
+ public:
+  // Logarithms of what is proportional to the probabilities of the classes; one number is that of class 1 against 0.
+  void add_class(Vector log_chances, int truth, double weight);
+  // A normal distribution of the number y.
+  void add_number(double y, double mean, double deviation, double weight);
+
+  [[nodiscard]] bool empty() const { return classes_.empty() && weight_ == 0.0; }
+  [[nodiscard]] const std::vector<solvers::HeldOutSample>& classes() const { return classes_; }
+  // The temperature of least loss: probabilities to the power 1/T, or deviations times T.
+  [[nodiscard]] double temperature(solvers::TemperatureRange range = {}) const;
+  // Mean −log p of the truth at temperature T.
+  [[nodiscard]] double loss(double temperature) const;
+
+ private:
+  std::vector<solvers::HeldOutSample> classes_;
+  // Numbers: sums of weights, of z² with z = (y − mean)/deviation, and of log deviation.
+  double weight_ = 0.0, square_ = 0.0, log_deviation_ = 0.0;
+};
 
 // The method's own fit on the samples `train`: scores of the samples `held_out`, one row each.
 using HeldOutScores =

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,14 +27,38 @@ inline constexpr NumberRule kPositive{0.0, true};
 inline constexpr NumberRule kNonNegative{0.0, false};
 inline constexpr NumberRule kAtLeastOne{1.0, false};
 
+inline constexpr auto kForClasses = OptionInfo::Suits::classes;
+inline constexpr auto kForNumbers = OptionInfo::Suits::numbers;
+
+template <typename... Words>
+std::vector<std::string> one_of(Words... words) {
+  return {words...};
+}
+
+// A number and its rule; one of several words; or a flag, any text or any number.
 template <typename Options>
 struct OptionField {
+  using Member = std::variant<double Options::*, Index Options::*, bool Options::*, std::string Options::*>;
+  using Suits = OptionInfo::Suits;
+
+  OptionField(std::string name_, Member member_, NumberRule rule_, std::string doc_, Suits suits_ = Suits::all)
+      : name(std::move(name_)), member(member_), rule(rule_), doc(std::move(doc_)), suits(suits_) {}
+  OptionField(std::string name_, Member member_, std::vector<std::string> choices_, std::string doc_,
+              Suits suits_ = Suits::all)
+      : name(std::move(name_)),
+        member(member_),
+        choices(std::move(choices_)),
+        doc(std::move(doc_)),
+        suits(suits_) {}
+  OptionField(std::string name_, Member member_, std::string doc_, Suits suits_ = Suits::all)
+      : OptionField(std::move(name_), member_, NumberRule{}, std::move(doc_), suits_) {}
+
   std::string name;
-  std::variant<double Options::*, Index Options::*, bool Options::*, std::string Options::*> member;
-  NumberRule rule;                   // numbers only
-  std::vector<std::string> choices;  // text only
+  Member member;
+  NumberRule rule;
+  std::vector<std::string> choices;
   std::string doc;
-  OptionInfo::Suits suits = OptionInfo::Suits::all;
+  Suits suits;
 };
 
 // The parts that do not depend on the struct. Each throws InvalidArgument with option, value and rule.

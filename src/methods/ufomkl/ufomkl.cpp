@@ -349,22 +349,15 @@ void UfoMirror::weights(std::span<const double> squared_norms, double t, std::sp
 const OptionTable<UfoOptions>& ufo_option_table() {
   using O = UfoOptions;
   static const OptionTable<O> table = {
-      {"lambda",
-       &O::lambda,
-       kNonNegative,
-       {},
+      {"lambda", &O::lambda, kNonNegative,
        "strength of the squared group norm: larger is smoother; 0: 1/(10 N)"},
-      {"alpha", &O::alpha, kNonNegative, {}, "price of every kernel: larger uses fewer kernels"},
-      {"epochs", &O::epochs, kPositive, {}, "passes over the samples"},
-      {"lambda_grid", &O::lambda_grid, {}, {}, "choose lambda by cross-validation from these values"},
-      {"alpha_grid", &O::alpha_grid, {}, {}, "choose alpha by cross-validation from these values"},
-      {"folds", &O::folds, NumberRule{2.0}, {}, "folds of the cross-validation"},
-      {"probability",
-       &O::probability,
-       {},
-       {},
-       "fit class probabilities on held-out samples (a temperature)",
-       OptionInfo::Suits::classes},
+      {"alpha", &O::alpha, kNonNegative, "price of every kernel: larger uses fewer kernels"},
+      {"epochs", &O::epochs, kPositive, "passes over the samples"},
+      {"lambda_grid", &O::lambda_grid, "choose lambda by cross-validation from these values"},
+      {"alpha_grid", &O::alpha_grid, "choose alpha by cross-validation from these values"},
+      {"folds", &O::folds, NumberRule{2.0}, "folds of the cross-validation"},
+      {"probability", &O::probability, "fit class probabilities on held-out samples (a temperature)",
+       kForClasses},
   };
   return table;
 }

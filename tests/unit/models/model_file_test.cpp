@@ -153,10 +153,11 @@ Recipe random_recipe(Random& random, Index samples, Index kernels) {
 BemklPosterior random_posterior(Random& random, Index samples, Index kernels, Index groups, Index outputs) {
   BemklPosterior b;
   for (double* x :
-       {&b.sigma_g, &b.margin, &b.alpha_lambda, &b.beta_lambda, &b.alpha_gamma, &b.beta_gamma, &b.alpha_omega,
-        &b.beta_omega, &b.alpha_upsilon, &b.beta_upsilon, &b.alpha_epsilon, &b.beta_epsilon})
+       {&b.prior.sigma_g, &b.prior.margin, &b.prior.lambda.shape, &b.prior.lambda.scale, &b.prior.gamma.shape,
+        &b.prior.gamma.scale, &b.prior.omega.shape, &b.prior.omega.scale, &b.prior.upsilon.shape,
+        &b.prior.upsilon.scale, &b.prior.epsilon.shape, &b.prior.epsilon.scale})
     *x = random.bits();
-  b.likelihood = static_cast<BemklPosterior::Likelihood>(random.below(3));
+  b.likelihood = static_cast<BemklLikelihood>(random.below(3));
   b.literal = random.coin();
   if (random.coin()) b.sample_weights = random.vector(samples);
   if (random.coin()) b.target_scale = b.target_centre = random.vector(groups * outputs);
@@ -274,9 +275,10 @@ bool same(const BemklPosterior::Group& a, const BemklPosterior::Group& b) {
 }
 bool same(const BemklPosterior& a, const BemklPosterior& b) {
   const auto numbers = [](const BemklPosterior& x) {
-    return Vector{x.sigma_g,       x.margin,       x.alpha_lambda,  x.beta_lambda,
-                  x.alpha_gamma,   x.beta_gamma,   x.alpha_omega,   x.beta_omega,
-                  x.alpha_upsilon, x.beta_upsilon, x.alpha_epsilon, x.beta_epsilon};
+    const BemklPrior& p = x.prior;
+    return Vector{p.sigma_g,       p.margin,        p.lambda.shape,  p.lambda.scale,
+                  p.gamma.shape,   p.gamma.scale,   p.omega.shape,   p.omega.scale,
+                  p.upsilon.shape, p.upsilon.scale, p.epsilon.shape, p.epsilon.scale};
   };
   return same_bits(numbers(a), numbers(b)) && a.literal == b.literal && a.likelihood == b.likelihood &&
          same_bits(a.sample_weights, b.sample_weights) && same_bits(a.target_centre, b.target_centre) &&
@@ -468,7 +470,7 @@ Model version_one() {
   model.coefficients(2, 0) = -0.75;
   model.bias = {0.5};
   BemklPosterior posterior;
-  posterior.sigma_g = 0.1;
+  posterior.prior.sigma_g = 0.1;
   posterior.literal = true;
   BemklPosterior::Group group;
   group.lambda = Matrix(3, 1, 1.0 / 3.0);

@@ -12,7 +12,7 @@
 #include "kernels/banks/gated_bank.h"
 #include "kernels/banks/low_rank_bank.h"
 #include "kernels/banks/rbf_family_bank.h"
-#include "kernels/banks/rounded_bank.h"
+#include "kernels/banks/weighted_gram.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/recipe.h"
@@ -152,14 +152,17 @@ void check_adjoint(const KernelBank& bank, const Naive& naive, double tolerance)
   }
 }
 
-void check_gram(const KernelBank& bank, const Naive& naive, double tolerance) {
-  const Matrix gram = bank.gram();
+void check_gram(const KernelBank& bank, const Naive& naive, double tolerance, const Vector& weights) {
+  const Matrix gram = kernels::weighted_gram(bank, weights);
   const double bound = 2.0 * tolerance * static_cast<double>(bank.rows() * bank.kernels());
   for (Index i = 0; i < bank.cols(); ++i) {
     for (Index j = 0; j < bank.cols(); ++j) {
       double expected = 0.0;
       for (Index p = 0; p < bank.kernels(); ++p) {
-        for (Index l = 0; l < bank.rows(); ++l) expected += naive.k(p, l, i) * naive.k(p, l, j);
+        for (Index l = 0; l < bank.rows(); ++l) {
+          const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(l)];
+          expected += weight * naive.k(p, l, i) * naive.k(p, l, j);
+        }
       }
       ASSERT_NEAR(gram(i, j), expected, bound);
     }
@@ -327,8 +330,11 @@ void check_all(const KernelBank& bank, const Naive& naive, double tolerance) {
   check_combine(bank, naive, tolerance);
   check_apply(bank, naive, tolerance);
   check_adjoint(bank, naive, tolerance);
-  check_gram(bank, naive, tolerance);
+  check_gram(bank, naive, tolerance, {});
   if (!bank.symmetric()) return;
+  Vector weights(static_cast<std::size_t>(bank.rows()), 1.0);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 3) / 2.0;  // 0, ½, 1
+  check_gram(bank, naive, tolerance, weights);
   check_symmetric_verbs(bank, naive, tolerance);
   check_square_products(bank, naive, tolerance);
 }
@@ -503,35 +509,6 @@ TEST(Banks, PivotedCholeskyStopsAtTheRankAndAtTheLimit) {
   const auto empty = kernels::low_rank_factor(*zero, 0, zero->diagonal().column(0), 1e-12, 3);
   ASSERT_TRUE(empty.has_value());
   EXPECT_EQ(empty->cols(), 0);
-}
-
-// Entries of kernels with diagonal 1: rounded themselves, or products of rounded factors, (L + δ)(L + δ)ᵀ with
-// |δ| ≤ 2⁻²⁴|L|, less at most 1e-9 of the trace.
-TEST(Banks, RoundedKernelsAreTheSameToSinglePrecision) {
-  const auto computed =
-      recipe_of(normal_matrix(40, 3, 21), "rbf(width=0.2, 1, 4) on all, each; poly(degree=2) on each")
-          .training_bank();
-  const Naive naive(*computed);
-  const double tolerance = 2.0 / (1 << 24) + 1e-9 * 40.0;
-  for (const BankKind kind : {BankKind::dense, BankKind::dense32, BankKind::low_rank}) {
-    SCOPED_TRACE(to_string(kind));
-    const auto bank = stored(computed, kind);
-    const auto rounded = kernels::rounded_bank(*bank);
-    ASSERT_NE(rounded, nullptr);
-    EXPECT_EQ(rounded->names(), bank->names());
-    EXPECT_TRUE(rounded->symmetric());
-    EXPECT_LE(rounded->bytes(), (bank->bytes() + static_cast<std::size_t>(8 * 40 * bank->kernels())) / 2);
-    Vector entries(naive.entries.size());
-    rounded->panels({0, rounded->kernels()}, {0, 40}, entries.data());
-    double largest = 0.0;
-    for (std::size_t k = 0; k < entries.size(); ++k)
-      largest = std::max(largest, std::abs(entries[k] - naive.entries[k]));
-    EXPECT_LE(largest, tolerance);
-    EXPECT_GT(largest, 1e-12) << "nothing was rounded";
-    check_apply(*rounded, naive, tolerance);
-    check_adjoint(*rounded, naive, tolerance);
-  }
-  EXPECT_EQ(kernels::rounded_bank(*stored(computed, BankKind::computed)), nullptr);
 }
 
 TEST(Banks, KindsHaveNames) {

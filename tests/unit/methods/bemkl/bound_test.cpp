@@ -80,7 +80,7 @@ double naive_mass(BemklLikelihood likelihood, const Vector& location, const Vect
   return std::log(total);
 }
 
-double weight_part(const BemklHyper& h, const BemklFactors& q) {
+double weight_part(const BemklPrior& h, const BemklFactors& q) {
   const double log2pi = std::log(2 * std::numbers::pi);
   const Eigen::MatrixXd sbe = eigen(q.be_covariance());
   const auto dimension = static_cast<double>(sbe.rows());
@@ -100,7 +100,7 @@ double weight_part(const BemklHyper& h, const BemklFactors& q) {
 }
 
 // The lower bound by its definition, from the factors and the kernels alone.
-double naive_bound(const FamilyTask& task, const BemklHyper& h, const BemklFactors& q) {
+double naive_bound(const FamilyTask& task, const BemklPrior& h, const BemklFactors& q) {
   const Eigen::Index n = q.samples();
   const Eigen::Index p = q.kernels();
   const Index outputs = q.outputs();
@@ -171,7 +171,7 @@ double naive_bound(const FamilyTask& task, const BemklHyper& h, const BemklFacto
 
 // After every factor update the bound equals its definition and has not fallen. Sizes of the rounding: the
 // bound is a sum of about N·P·M terms; 1e-9 of its size is far above N·P·M·eps and far below any wrong term.
-void check_updates(const FamilyTask& task, const BemklHyper& hyper, unsigned seed, int iterations) {
+void check_updates(const FamilyTask& task, const BemklPrior& hyper, unsigned seed, int iterations) {
   const auto bank = bank_of(task.kernels);
   BemklFactors q(*bank, task.problem, hyper, random_start(task, seed));
   const bool gaussian = task.problem.likelihood == BemklLikelihood::gaussian;
@@ -226,7 +226,7 @@ TEST(Bemkl, BoundIsExactAndNeverFallsForEveryTask) {
   for (double sigma_g : {0.1, 1.0}) {
     for (const FamilyTask& task : all_tasks(14, 5)) {
       SCOPED_TRACE(testing::Message() << task.name << ", sigma_g " << sigma_g);
-      BemklHyper hyper;
+      BemklPrior hyper;
       hyper.sigma_g = sigma_g;
       hyper.non_negative = task.non_negative;
       check_updates(task, hyper, 9, 3);
@@ -254,7 +254,7 @@ TEST(Bemkl, BoundIsExactAndNeverFallsWithManySamples) {
   for (double sigma_g : {0.1, 1.0}) {
     const FamilyTask task = all_tasks(110, 5, many_widths(66)).front();
     SCOPED_TRACE(testing::Message() << task.name << ", sigma_g " << sigma_g);
-    BemklHyper hyper;
+    BemklPrior hyper;
     hyper.sigma_g = sigma_g;
     check_updates(task, hyper, 9, 4);
   }

@@ -153,7 +153,7 @@ TEST(Bemkl, PredictiveVarianceByItsFormula) {
     EXPECT_NEAR(p.scores(i, 0), mean, 1e-12);
     EXPECT_NEAR(p.deviation(i, 0), std::sqrt(variance), 1e-12);
     const double power = 1.0 / part_of<BemklPosterior>(m).temperature;
-    const double margin = part_of<BemklPosterior>(m).margin;
+    const double margin = part_of<BemklPosterior>(m).prior.margin;
     const double up = std::pow(boost::math::cdf(normal, (mean - margin) / std::sqrt(variance)), power);
     const double down = std::pow(boost::math::cdf(normal, (-mean - margin) / std::sqrt(variance)), power);
     EXPECT_NEAR(p.probabilities(i, 1), up / (up + down), 1e-12);
@@ -265,7 +265,7 @@ TEST(Bemkl, OptionsAreParsedAndRefusedByTheirTable) {
       learner.fit(*bank, problem.targets, {{"sigma_g", "0.5"}, {"iterations", "7"}, {"tolerance", "0"}}, {});
   EXPECT_EQ(result.report.iterations, 7);
   EXPECT_EQ(result.report.options.at("sigma_g"), "0.5");
-  EXPECT_EQ(part_of<BemklPosterior>(result.model).sigma_g, 0.5);
+  EXPECT_EQ(part_of<BemklPosterior>(result.model).prior.sigma_g, 0.5);
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"sigma_g", "0"},
                                                                                     {"sigma_g", "abc"},
                                                                                     {"sigma_g", "nan"},

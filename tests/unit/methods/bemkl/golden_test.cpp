@@ -176,7 +176,7 @@ void expect_state(const Case& c, const BemklFactors& factors, const json& expect
 }
 
 void run(const Case& c, const KernelBank& bank, const char* name) {
-  BemklFactors factors(bank, c.plan.problems.front(), methods::bemkl_hyper(c.options), c.start);
+  BemklFactors factors(bank, c.plan.problems.front(), methods::bemkl_prior(c.options), c.start);
   std::map<int, const json*> stops;
   for (const auto& [key, state] : c.file["runs"].items()) stops[std::stoi(key)] = &state;
   ASSERT_FALSE(stops.empty());

@@ -14,13 +14,13 @@
 
 namespace kloom::test {
 
+using kloom::BemklLikelihood;
+using kloom::BemklPrior;
+using kloom::GammaPrior;
 using methods::BemklFactors;
-using methods::BemklHyper;
-using methods::BemklLikelihood;
 using methods::BemklOptions;
 using methods::BemklProblem;
 using methods::BemklStart;
-using methods::GammaPrior;
 
 inline Eigen::MatrixXd eigen(const Matrix& m) {
   return Eigen::Map<const Eigen::MatrixXd>(m.data(), m.rows(), m.cols());

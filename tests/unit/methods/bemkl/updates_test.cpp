@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Devices of BEMKL's updates that must not change what they compute: rounded kernels, thin covariances, the
-// state that acceleration extrapolates, weights of samples.
+// Devices of BEMKL's updates that must not change what they compute: thin covariances, the state
+//  that acceleration extrapolates, weights of samples.
 #include <gtest/gtest.h>
 
-#include "kernels/banks/rounded_bank.h"
 #include "unit/methods/bemkl/tasks.h"
 
 namespace kloom {
@@ -12,44 +11,13 @@ namespace {
 
 using namespace test;
 
-// Rounded kernels take small differences alone: what they change is nothing, and halved ones would change all.
-TEST(Bemkl, RoundedKernelsGiveTheSameFit) {
-  const BinaryProblem problem = test::binary_problem(70, 3, many_widths(24), 5);
-  const auto bank = bank_of(problem.kernels);
-  std::vector<Matrix> halves = problem.kernels;
-  for (Matrix& k : halves) {
-    for (double& value : k.values()) value *= 0.5;
-  }
-  const methods::BemklProblem of_task = methods::bemkl_plan(problem.targets, {}).problems.front();
-  const methods::BemklStart start{Matrix(70, 1, 0.1),
-                                  Matrix(70 * bank->kernels(), 1, 0.1),
-                                  of_task.targets,
-                                  {0.0},
-                                  Vector(static_cast<std::size_t>(bank->kernels()), 0.3)};
-  BemklFactors plain(*bank, of_task, {}, start);
-  BemklFactors rounded(*bank, of_task, {}, start, kernels::rounded_bank(*bank));
-  BemklFactors wrong(*bank, of_task, {}, start, bank_of(halves));
-  for (int k = 0; k < 60; ++k) {
-    ASSERT_TRUE(k < 40 ? plain.iterate() : plain.iterate_from_intermediate());
-    ASSERT_TRUE(k < 40 ? rounded.iterate() : rounded.iterate_from_intermediate());
-    if (k < 40) {
-      ASSERT_TRUE(wrong.iterate());
-    }
-    if (k == 39) {
-      EXPECT_GT(relative_difference(wrong.be(), plain.be()), 1e-3);
-    }
-    EXPECT_LE(relative_difference(rounded.be(), plain.be()), 3e-8) << "iteration " << k;
-    EXPECT_NEAR(rounded.lower_bound(), plain.lower_bound(), 1e-9 * std::abs(plain.lower_bound()));
-  }
-}
-
 // Σ(g) = (I/σ_g² + Σ(e) + μμᵀ)⁻¹ exactly, Σ(e) = (diag ω + Σ_c G_cᵀ(I − 11ᵀ/c_c)G_c + NM Σ(g))⁻¹ up to the 3e-8
 // of its inverse that may be left out, which is less than that part of Σ(e).
 TEST(Bemkl, CovariancesOfManyKernelsAreInverses) {
   for (const FamilyTask& task : all_tasks(20, 8, many_widths(250))) {
     if (task.problem.likelihood == BemklLikelihood::gaussian || task.non_negative) continue;
     SCOPED_TRACE(task.name);
-    BemklHyper hyper;
+    BemklPrior hyper;
     hyper.sigma_g = 0.8;
     const auto bank = bank_of(task.kernels);
     BemklFactors q(*bank, task.problem, hyper, random_start(task, 3));
@@ -87,7 +55,7 @@ TEST(Bemkl, CovariancesOfManyKernelsAreInverses) {
 TEST(Bemkl, StateIsAllThatTheCycleGoesOnFrom) {
   for (const FamilyTask& task : all_tasks(20, 6)) {
     SCOPED_TRACE(task.name);
-    BemklHyper hyper;
+    BemklPrior hyper;
     hyper.non_negative = task.non_negative;
     const auto bank = bank_of(task.kernels);
     BemklFactors q(*bank, task.problem, hyper, random_start(task, 3));
@@ -174,7 +142,7 @@ TEST(Bemkl, SamplesLeftOutAreThoseOfWeightZero) {
     const methods::BemklPlan plan = methods::bemkl_plan(targets, {});
     const Matrix& signs = plan.problems[0].targets;
     const methods::BemklStart start{Matrix(30, 1, 1.0), Matrix(90, 1, 0.5), signs, {0.0}, Vector(3, 1.0)};
-    return BemklFactors(*bank, plan.problems[0], methods::bemkl_hyper({}), start);
+    return BemklFactors(*bank, plan.problems[0], methods::bemkl_prior({}), start);
   };
   BemklFactors absent = factors_of(fewer);
   BemklFactors left = factors_of(all);

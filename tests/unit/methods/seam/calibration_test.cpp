@@ -238,5 +238,25 @@ INSTANTIATE_TEST_SUITE_P(Methods, Tempered, testing::Values("mcmkl", "mkl-da", "
                            return name;
                          });
 
+// Numbers: the temperature makes z = (y − mean)/(T · deviation) have mean square 1, which is where the loss is least.
+TEST(Calibration, TemperatureOfNumbersHasTheLeastLoss) {
+  test::Normal normal(9);
+  methods::HeldOut held_out;
+  EXPECT_TRUE(held_out.empty());
+  double square = 0.0;
+  double total = 0.0;
+  for (int i = 0; i < 50; ++i) {
+    const double weight = 1.0 + i % 3;
+    const double z = 2.5 * normal();
+    held_out.add_number(1.0 + 0.3 * z, 1.0, 0.3, weight);
+    square += weight * z * z;
+    total += weight;
+  }
+  const double t = held_out.temperature();
+  EXPECT_NEAR(t, std::sqrt(square / total), 1e-12);  // 50 terms of rounding
+  EXPECT_LT(held_out.loss(t), held_out.loss(1.01 * t));
+  EXPECT_LT(held_out.loss(t), held_out.loss(0.99 * t));
+}
+
 }  // namespace
 }  // namespace kloom
