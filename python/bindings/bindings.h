@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "kloom/context.h"
 #include "kloom/error.h"
 #include "kloom/matrix.h"
+#include "kloom/shared_matrix.h"
 
 namespace kloom::python {
 
