@@ -53,33 +53,36 @@ void add_cv_options(CLI::App& app, CvOptions& options) {
       ->type_name("FILE");
 }
 
+std::string predictions_header(const Predictions& p, const Targets& targets) {
+  std::string text = "repeat,fold,sample,truth,predicted";
+  for (Index c = 0; c < p.probabilities.cols(); ++c)
+    text += "," + csv_cell(fmt::format("p({})", targets.classes[at(c)]));
+  for (Index c = 0; c < p.scores.cols(); ++c) text += fmt::format(",score{}", c + 1);
+  for (Index c = 0; c < p.deviation.cols(); ++c) text += fmt::format(",deviation{}", c + 1);
+  return text + "\n";
+}
+
+// What is true of a sample, and what prediction `row` says.
+std::string truth_and_prediction(const Targets& targets, Index sample, const Predictions& p, Index row) {
+  const bool classes = targets.task == Task::binary || targets.task == Task::multiclass;
+  if (!classes) return csv_number(targets.values(sample, 0)) + "," + csv_number(p.scores(row, 0));
+  const auto name = [&](int code) { return csv_cell(targets.classes[static_cast<std::size_t>(code)]); };
+  return name(targets.codes[at(sample)]) + "," + name(p.codes[at(row)]);
+}
+
 // One row per held-out sample and repeat.
 std::string predictions_csv(const Comparison& comparison, const Dataset& data, const Targets& targets) {
-  const bool classes = targets.task == Task::binary || targets.task == Task::multiclass;
   std::string text;
   for (const Outcome& outcome : comparison.validation.outcomes) {
-    const Predictions& p = outcome.predictions;
     if (!outcome.failure.empty()) continue;
-    if (text.empty()) {
-      text = "repeat,fold,sample,truth,predicted";
-      for (Index c = 0; c < p.probabilities.cols(); ++c)
-        text += "," + csv_cell(fmt::format("p({})", targets.classes[static_cast<std::size_t>(c)]));
-      for (Index c = 0; c < p.scores.cols(); ++c) text += fmt::format(",score{}", c + 1);
-      for (Index c = 0; c < p.deviation.cols(); ++c) text += fmt::format(",deviation{}", c + 1);
-      text += "\n";
-    }
-    const Split& split = comparison.request.splits[static_cast<std::size_t>(outcome.split)];
-    for (std::size_t i = 0; i < split.test.size(); ++i) {
-      const auto row = static_cast<Index>(i);
-      const auto sample = static_cast<std::size_t>(split.test[i]);
+    const Predictions& p = outcome.predictions;
+    if (text.empty()) text = predictions_header(p, targets);
+    const Split& split = comparison.request.splits[at(outcome.split)];
+    for (Index row = 0; row < std::ssize(split.test); ++row) {
+      const Index sample = split.test[at(row)];
       text += fmt::format("{},{},{},", split.repeat + 1, split.fold + 1,
-                          data.ids.empty() ? fmt::format("{}", sample + 1) : csv_cell(data.ids[sample]));
-      if (classes) {
-        text += csv_cell(targets.classes[static_cast<std::size_t>(targets.codes[sample])]) + "," +
-                csv_cell(targets.classes[static_cast<std::size_t>(p.codes[i])]);
-      } else {
-        text += csv_number(targets.values(split.test[i], 0)) + "," + csv_number(p.scores(row, 0));
-      }
+                          data.ids.empty() ? fmt::format("{}", sample + 1) : csv_cell(data.ids[at(sample)]));
+      text += truth_and_prediction(targets, sample, p, row);
       for (const Matrix* values : {&p.probabilities, &p.scores, &p.deviation}) {
         for (Index c = 0; c < values->cols(); ++c) text += "," + csv_number((*values)(row, c));
       }

@@ -45,7 +45,12 @@ std::vector<Learner> reserved(std::size_t capacity, std::vector<Learner> entries
 }
 
 std::vector<Learner>& registry() {
-  using namespace certify_detail;
+  using certify_detail::certify_bemkl;
+  using certify_detail::certify_blend;
+  using certify_detail::certify_gated;
+  using certify_detail::certify_margin;
+  using certify_detail::certify_mcmkl;
+  using certify_detail::certify_stochastic;
   using methods::margin_learner;
   using methods::MarginMethod;
   // Entries are referred to for as long as the process lives, so the vector must never move them.

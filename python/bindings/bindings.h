@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "kloom/error.h"
 #include "kloom/matrix.h"
 #include "kloom/recipe.h"
+#include "kloom/shared_matrix.h"
 
 namespace kloom::python {
 

@@ -231,6 +231,7 @@ std::vector<std::string> chosen_categories(const std::vector<std::string>& value
   for (const std::string& value : values)
     if (!is_missing(value)) ++counts[value];
   std::vector<std::pair<Index, std::string>> order;
+  order.reserve(counts.size());
   for (const auto& [value, count] : counts) order.emplace_back(count, value);
   const auto most = static_cast<std::size_t>(kMostCategories);
   if (!all && order.size() > most) {
@@ -240,6 +241,7 @@ std::vector<std::string> chosen_categories(const std::vector<std::string>& value
     if (order.front().first > 1) std::erase_if(order, [](const auto& entry) { return entry.first < 2; });
   }
   std::vector<std::string> result;
+  result.reserve(order.size());
   for (auto& [count, value] : order) result.push_back(std::move(value));
   std::ranges::sort(result);
   return result;

@@ -109,9 +109,11 @@ void Preprocessing::keep(const std::vector<Index>& columns, const std::vector<In
   const std::vector<Index> column_places = places_after(columns_.size(), columns);
   const std::vector<Index> text_places = places_after(text_columns_.size(), texts);
   std::vector<Column> kept;
+  kept.reserve(columns.size());
   for (const Index f : columns) kept.push_back(std::move(columns_[static_cast<std::size_t>(f)]));
   columns_ = std::move(kept);
   std::vector<Feature> kept_texts;
+  kept_texts.reserve(texts.size());
   for (const Index t : texts) kept_texts.push_back(std::move(text_columns_[static_cast<std::size_t>(t)]));
   text_columns_ = std::move(kept_texts);
   for (View& view : views_) {

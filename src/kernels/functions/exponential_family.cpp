@@ -190,7 +190,7 @@ RowMoments row_moments(const ExponentialFamily& family, const ChosenPairs& pairs
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < size(pairs.cols); ++j) {
       const auto [segment, u] = family.table.place(t[at(i * stride + j)]);
-      const Index row = 4 * place[at(segment)];
+      const Index row = Index{4} * place[at(segment)];
       for (Index k = 0; k < c.cols; ++k) {
         const double weight = c(j, k);
         if (weight == 0.0) continue;

@@ -110,6 +110,7 @@ void drop_unused_inputs(Recipe& recipe, const std::vector<std::string>& asked, b
   recipe.preprocessing.keep(kept, kept_texts);
   keep_features(recipe.basis, kept);
   std::vector<TextColumn> texts_left;
+  texts_left.reserve(kept_texts.size());
   for (const Index t : kept_texts)
     texts_left.push_back(std::move(recipe.basis.texts[static_cast<std::size_t>(t)]));
   recipe.basis.texts = std::move(texts_left);

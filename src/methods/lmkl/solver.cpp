@@ -77,19 +77,18 @@ void set_gate_inputs(Gates& gate, const KernelBank& bank, Vector space, Index in
   gate.space = std::move(space);
 }
 
-LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Matrix& inputs,
-                       const LocalSettings& settings, Matrix parameters, const Vector& warm,
+LocalPoint local_point(const LocalProblem& problem, Matrix parameters, const Vector& warm,
                        const Context& context) {
   LocalPoint point;
-  point.gates = gate_values(settings.kind, parameters, inputs);
+  point.gates = gate_values(problem.settings.kind, parameters, problem.inputs);
   point.parameters = std::move(parameters);
-  const kernels::GatedBank gated(bank, point.gates);
+  const kernels::GatedBank gated(problem.bank, point.gates);
   MarginSettings inner;
   inner.rule = WeightRule::fixed;
-  inner.tolerance = settings.tolerance;
+  inner.tolerance = problem.settings.tolerance;
   inner.stage = "lmkl";
-  point.inner =
-      solve_margin_mkl(gated, task, inner, MarginStart(Vector(at(bank.kernels()), 1.0), warm), context);
+  const MarginStart start(Vector(at(problem.bank.kernels()), 1.0), warm);
+  point.inner = solve_margin_mkl(gated, problem.task, inner, start, context);
   return point;
 }
 
@@ -133,16 +132,14 @@ struct LineSearch {
   double step = 0.0;  // 0: nothing lower was found
 };
 
-LineSearch search_line(const KernelBank& bank, const MarginTask& task, const Matrix& inputs,
-                       const LocalSettings& settings, const LocalPoint& from, const Matrix& gradient,
-                       double step, const Context& context) {
+LineSearch search_line(const LocalProblem& problem, const LocalPoint& from, const Matrix& gradient, double step,
+                       const Context& context) {
   constexpr double kPart = 1e-4;
   const double square = algebra::dot(gradient.values(), gradient.values());
   for (int halvings = 0; halvings < 20; ++halvings, step *= 0.25) {
     Matrix parameters = from.parameters;
     algebra::axpy(-step, gradient.values(), parameters.values());
-    LocalPoint candidate =
-        local_point(bank, task, inputs, settings, std::move(parameters), from.inner.alpha, context);
+    LocalPoint candidate = local_point(problem, std::move(parameters), from.inner.alpha, context);
     if (candidate.inner.primal <= from.inner.primal - kPart * step * square)
       return {std::move(candidate), step};
   }
@@ -169,8 +166,8 @@ LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task, co
                               const LocalSettings& settings, const Context& context) {
   ProgressMeter meter(context, "lmkl");
   LocalSolution solution;
-  LocalPoint point =
-      local_point(bank, task, inputs, settings, Matrix(bank.kernels(), inputs.cols() + 1), {}, context);
+  const LocalProblem problem{bank, task, inputs, settings};
+  LocalPoint point = local_point(problem, Matrix(bank.kernels(), inputs.cols() + 1), {}, context);
   Matrix gradient = local_gradient(bank, inputs, settings.kind, point);
   solution.trace.push_back({0, point.inner.primal, meter.seconds()});
   solution.status = Status::iteration_limit;
@@ -179,7 +176,7 @@ LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task, co
   for (const double slope : gradient.values()) largest = std::max(largest, std::abs(slope));
   double step = 1.0 / largest;
   while (solution.steps < settings.steps && point.inner.status != Status::stopped) {
-    LineSearch found = search_line(bank, task, inputs, settings, point, gradient, step, context);
+    LineSearch found = search_line(problem, point, gradient, step, context);
     if (found.step == 0.0) {
       solution.status = Status::converged;
       break;

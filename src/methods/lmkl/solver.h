@@ -49,8 +49,15 @@ struct LocalPoint {
 };
 [[nodiscard]] Matrix local_gradient(const KernelBank& bank, const Matrix& inputs, Gates::Kind kind,
                                     const LocalPoint& point);
-[[nodiscard]] LocalPoint local_point(const KernelBank& bank, const MarginTask& task, const Matrix& inputs,
-                                     const LocalSettings& settings, Matrix parameters, const Vector& warm,
+// What stays the same from point to point.
+struct LocalProblem {
+  const KernelBank& bank;
+  const MarginTask& task;
+  const Matrix& inputs;  // of the gates
+  const LocalSettings& settings;
+};
+// `warm`: dual variables to begin with; empty: none.
+[[nodiscard]] LocalPoint local_point(const LocalProblem& problem, Matrix parameters, const Vector& warm,
                                      const Context& context);
 
 [[nodiscard]] LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task,

@@ -31,6 +31,7 @@ MarginOutput class_output(const Targets& targets, int positive, int negative, bo
 std::vector<MarginOutput> class_outputs(const Targets& targets, bool balanced) {
   if (targets.task == Task::binary) return {class_output(targets, 1, 0, balanced)};
   std::vector<MarginOutput> outputs;
+  outputs.reserve(targets.classes.size());
   for (int c = 0; c < static_cast<int>(targets.classes.size()); ++c) {
     outputs.push_back(class_output(targets, c, -1, balanced));
   }

@@ -78,6 +78,7 @@ Wrong judge(const KernelBank& bank, const ClassLabels& labels, const StrengthReq
             const Context& context) {
   const std::vector<Index> samples = some_samples(labels, request.samples, context.seed);
   std::vector<int> codes;
+  codes.reserve(samples.size());
   for (const Index n : samples) codes.push_back(labels.codes[at(n)]);
   const std::vector<Index> folds = data::stratified_folds(codes, kFolds, context.seed);
   const Matrix mean(bank.kernels(), labels.outputs(), 1.0 / static_cast<double>(bank.kernels()));

@@ -188,6 +188,7 @@ void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const s
 std::vector<Judged> Fitter::judge(const std::vector<Choice>& choices, Report& report) const {
   const std::vector<Index> folds = data::stratified_folds(targets_.codes, options_.folds, context_.seed);
   std::vector<Judged> judged;
+  judged.reserve(choices.size());
   for (const Choice& choice : choices) {
     judged.push_back({choice, Matrix(bank_.rows(), std::ssize(outputs_)), 0.0});
   }
@@ -304,12 +305,12 @@ void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
         least));
   }
   if (own) {
-    report.warnings.push_back(
+    report.warnings.emplace_back(
         "sign of collapse: all samples of a class share a pattern of switches that no other class has, so "
         "training accuracy says nothing; compare with m0 = 0 on held-out samples");
   }
   if (endless) {
-    report.warnings.push_back(
+    report.warnings.emplace_back(
         "the switches did not settle: they came back to earlier ones, or the limit of updates was reached");
   }
 }

@@ -209,6 +209,11 @@ TEST_F(LoadDataset, SelectSamples) {
   EXPECT_THAT(chosen.weights, ElementsAre(3, 1, 3));
   EXPECT_EQ(chosen.kernels[0].values.cols(), 3);
   EXPECT_EQ(chosen.kernels[0].values(0, 1), 5.0);
+  const Dataset cut = select_samples(data, {2, 0}, {1});
+  EXPECT_THAT(cut.features.column(0), ElementsAre(3, 1));
+  EXPECT_EQ(cut.kernels[0].values.rows(), 2);
+  EXPECT_EQ(cut.kernels[0].values.cols(), 1);
+  EXPECT_EQ(cut.kernels[0].values(0, 0), 5.0);
   EXPECT_THROW(static_cast<void>(select_samples(data, {3})), InvalidArgument);
   EXPECT_THROW(static_cast<void>(select_samples(data, {-1})), InvalidArgument);
 }
@@ -249,6 +254,19 @@ TEST_F(LoadDataset, ColumnsInMemory) {
         (void)dataset_from_columns({{"a", {1.0}, {}}, {"a", {2.0}, {}}}, 1, {});
       },
       {"two columns", "'a'"});
+}
+
+// The text and the numbers are there at once; cells of 17 digits are longer than the numbers that they become.
+TEST(Dataset, TellsWhatReadingTook) {
+  const TempFolder folder;
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 5000; ++i) text += "0.12345678901234567,1.2345678901234567,1\n";
+  DatasetRequest request;
+  request.path = folder.write("t.csv", text);
+  const Dataset data = load_dataset(request, {});
+  EXPECT_GE(data.reading_bytes, text.size() + sample_bytes(data));
+  // Besides, for each cell 4 bytes, and for each row where it begins and its line.
+  EXPECT_LE(data.reading_bytes, text.size() + sample_bytes(data) + 5000U * (3U * 4U + 2U * 8U) + 64U);
 }
 
 }  // namespace
