@@ -244,7 +244,7 @@ TEST_F(LoadDataset, ColumnsInMemory) {
   EXPECT_THAT(fresh.ids, IsEmpty());
   ASSERT_EQ(fresh.texts.size(), 3U);
   EXPECT_THAT(fresh.texts[1].values, ElementsAre("1", "", "3"));
-  expect_error(
+  expect_error<InvalidArgument>(
       [&] {
         (void)dataset_from_columns({{"a", {1.0}, {}}, {"a", {2.0}, {}}}, 1, {});
       },
