@@ -48,6 +48,7 @@ std::vector<Learner>& registry() {
   using certify_detail::certify_bemkl;
   using certify_detail::certify_blend;
   using certify_detail::certify_gated;
+  using certify_detail::certify_gpmkl;
   using certify_detail::certify_margin;
   using certify_detail::certify_mcmkl;
   using certify_detail::certify_stochastic;

@@ -37,6 +37,7 @@ class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
         folds: int = 5,
         landmarks: int = 0,
         screen_on: int = 350,
+        machines: str | Sequence[float] | None = None,
         views: Mapping[str, Any] | None = None,
         keep: Sequence[str] | None = None,
         text: Sequence[str] | None = None,
@@ -77,6 +78,7 @@ class AutoMKLRegressor(RegressorMixin, BaseEstimator):
         folds: int = 5,
         landmarks: int = 0,
         screen_on: int = 350,
+        machines: str | Sequence[float] | None = None,
         views: Mapping[str, Any] | None = None,
         keep: Sequence[str] | None = None,
         text: Sequence[str] | None = None,
@@ -239,6 +241,8 @@ class GPMKLClassifier(ClassifierMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     classes_: NDArray[Any]
     def __init__(
         self,
@@ -250,6 +254,8 @@ class GPMKLClassifier(ClassifierMixin, BaseEstimator):
         max_iter: int = 200,
         tol: float = 0.001,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",
@@ -281,6 +287,8 @@ class GPMKLRegressor(RegressorMixin, BaseEstimator):
     intercept_: _Array
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
     def __init__(
         self,
         kernels: _Kernels = None,
@@ -291,6 +299,8 @@ class GPMKLRegressor(RegressorMixin, BaseEstimator):
         max_iter: int = 200,
         tol: float = 0.001,
         views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
         standardise: bool = True,
         normalise: str = "unit-diagonal",
         bank: str = "auto",

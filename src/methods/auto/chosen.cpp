@@ -24,7 +24,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 [[noreturn]] void refuse(std::string_view part, const char* why) {
   throw InvalidArgument(fmt::format(
-      "machines: '{}' {}; give the text that an earlier run of auto printed, or leave the option out", part, why));
+      "machines: '{}' {}; give the text that an earlier run of auto printed, or leave the option out", part,
+      why));
 }
 
 double number(std::string_view part, std::string_view text) {
@@ -54,8 +55,8 @@ std::string to_text(const Chosen& chosen) {
   std::string text = fmt::format("loss {}", chosen.loss);
   if (chosen.deviation > 0.0) text += fmt::format("; deviation {}", chosen.deviation);
   for (const ChosenMachine& machine : chosen.machines) {
-    text += fmt::format("; {} {} {} {} ", machine.logistic ? "logistic" : "ridge", machine.ridge, machine.factor,
-                        machine.share);
+    text += fmt::format("; {} {} {} {} ", machine.logistic ? "logistic" : "ridge", machine.ridge,
+                        machine.factor, machine.share);
     const char* between = "";
     for (std::size_t p = 0; p < machine.weights.size(); ++p) {
       if (machine.weights[p] == 0.0) continue;

@@ -321,24 +321,15 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 const OptionTable<GpmklOptions>& gpmkl_option_table() {
   using O = GpmklOptions;
   static const OptionTable<O> table = {
-      {"evidence_samples",
-       &O::evidence_samples,
-       NumberRule{50.0},
-       {},
+      {"evidence_samples", &O::evidence_samples, NumberRule{50.0},
        "samples on which the evidence is computed, at most: each step costs their number cubed"},
-      {"variance_samples",
-       &O::variance_samples,
-       NumberRule{2.0},
-       {},
+      {"variance_samples", &O::variance_samples, NumberRule{2.0},
        "samples on which variances of predictions are conditioned, at most: fewer make smaller models and "
        "larger variances"},
-      {"penalty",
-       &O::penalty,
-       kNonNegative,
-       {},
+      {"penalty", &O::penalty, kNonNegative,
        "rate of an exponential prior of every kernel's weight: larger leaves fewer and smaller ones"},
-      {"iterations", &O::iterations, kAtLeastOne, {}, "steps uphill, at most"},
-      {"tolerance", &O::tolerance, kPositive, {}, "stop when no slope of the evidence is larger, per sample"},
+      {"iterations", &O::iterations, kAtLeastOne, "steps uphill, at most"},
+      {"tolerance", &O::tolerance, kPositive, "stop when no slope of the evidence is larger, per sample"},
   };
   return table;
 }
