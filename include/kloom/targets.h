@@ -39,8 +39,8 @@ struct Targets {
 
 struct TargetsRequest {
   enum class Kind { automatic, classes, regression };
-  // automatic: regression if every label is a number, there are more than two distinct ones, and they are not
-  // all integers or there are more than max(20, labelled samples / 5) of them; else classes.
+  // automatic: numbers are regression if some are no integers, if more than max(20, labelled samples / 5) differ, or
+  // if there are twelve or more and they are as frequent as their neighbours (grades); else, and if only two, classes.
   Kind kind = Kind::automatic;
   std::string positive;     // name of the positive class; empty: the last of two
   std::string target_name;  // several targets: their names, separated by commas

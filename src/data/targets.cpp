@@ -48,6 +48,7 @@ std::string place(const TargetsRequest& request, std::size_t i) {
 // What is known of the labels after one look at each.
 struct Census {
   std::map<ClassKey, std::string> classes;  // key -> as it was written first
+  std::map<double, double> counts;          // of every number
   std::size_t labelled = 0;
   bool numbers = true;
   bool integers = true;
@@ -73,9 +74,35 @@ Census take_census(const std::vector<std::string>& labels, const TargetsRequest&
     census.numbers = census.numbers && !key.is_text;
     census.integers = census.integers && !key.is_text && key.value == std::floor(key.value);
     ++census.labelled;
+    if (!key.is_text) census.counts[key.value] += 1.0;
     census.classes.emplace(std::move(key), labels[i]);
   }
   return census;
+}
+
+// Grades and ages are about as frequent as the numbers next to them, with a hill in the middle; codes of classes are as
+// frequent as chance would have it, all alike, or sorted by size. What counts is the correlation of the frequencies of
+// neighbouring integers: that of codes is 0 give or take 1/√(distinct values).
+bool frequencies_have_a_hill(const Census& census) {
+  constexpr std::size_t kLeastDistinct = 12;
+  constexpr double kCorrelation = 0.5;
+  constexpr double kSpread = 0.3;  // standard deviation of the frequencies over their mean
+  const double first = census.counts.begin()->first;
+  const double width = census.counts.rbegin()->first - first + 1.0;
+  const auto distinct = static_cast<double>(census.counts.size());
+  if (census.counts.size() < kLeastDistinct || width > 3.0 * distinct) return false;
+  Vector away(static_cast<std::size_t>(width), -static_cast<double>(census.labelled) / width);
+  for (const auto& [value, count] : census.counts) away[static_cast<std::size_t>(value - first)] += count;
+  double square = 0.0;
+  double neighbours = 0.0;
+  for (std::size_t k = 0; k < away.size(); ++k) {
+    square += away[k] * away[k];
+    if (k > 0) neighbours += away[k] * away[k - 1];
+  }
+  const double mean = static_cast<double>(census.labelled) / width;
+  const auto top = static_cast<double>(std::ranges::max_element(away) - away.begin()) / (width - 1.0);
+  return std::sqrt(square / width) > kSpread * mean && neighbours > kCorrelation * square && top > 0.2 &&
+         top < 0.8;
 }
 
 bool looks_like_regression(const Census& census) {
@@ -84,7 +111,8 @@ bool looks_like_regression(const Census& census) {
   if (!census.numbers || distinct <= 2) {
     return false;
   }
-  return !census.integers || distinct > std::max(always_classes, census.labelled / 5);
+  return !census.integers || distinct > std::max(always_classes, census.labelled / 5) ||
+         frequencies_have_a_hill(census);
 }
 
 Targets make_regression(const std::vector<std::string>& labels, const TargetsRequest& request) {
