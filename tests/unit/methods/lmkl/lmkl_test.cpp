@@ -48,7 +48,9 @@ TEST(Lmkl, GradientAgreesWithFiniteDifferences) {
       settings.kind = kind;
       settings.tolerance = 1e-11;
       Matrix parameters = test::normal_matrix(3, 3, 9);
-      const auto at = [&](const Matrix& v) { return local_point({*bank, task, inputs, settings}, v, {}, {}); };
+      const auto at = [&](const Matrix& v) {
+        return methods::local_point({*bank, task, inputs, settings}, v, {}, {});
+      };
       const LocalPoint here = at(parameters);
       const Matrix gradient = local_gradient(*bank, inputs, kind, here);
       for (std::size_t k = 0; k < parameters.values().size(); ++k) {
