@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -115,6 +116,12 @@ std::size_t total_memory(const MemorySources& sources) {
 
 std::size_t free_memory(const MemorySources& sources) {
   return std::min(meminfo(sources, "MemAvailable:"), cgroup_limit(sources).free);
+}
+
+void give_back_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 void require_memory(std::size_t needed, const Context& context, const std::string& what,

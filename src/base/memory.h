@@ -24,6 +24,10 @@ struct MemorySources {
 // or one above it has a lower limit; 0 if unknown.
 [[nodiscard]] std::size_t free_memory(const MemorySources& sources = {});
 
+// Freed blocks of a few megabytes stay with the process, for its next ones. Where much was freed and something large comes
+// next, they can go back to the system before.
+void give_back_freed_memory();
+
 // Throws ResourceError with one sentence if `needed` exceeds the context's budget.
 //   what    "the posterior of 20000 samples"
 //   remedy  "leave it out with --no-variance"

@@ -23,29 +23,37 @@ namespace {
 
 using algebra::Op;
 
+// What output c of sample i should say: its number in units of the training numbers; for the logistic loss the
+// probability of the class; else ±1, or for several classes an indicator that adds up to 0.
+double wanted(const Targets& targets, const BlendPart& part, bool logistic, Index i, Index c, Index outputs) {
+  if (targets.classes.empty()) return (targets.values(i, 0) - part.centre) / part.scale;
+  const bool is_class = targets.codes[at(i)] == (outputs == 1 ? 1 : c);
+  if (logistic) return is_class ? 1.0 : 0.0;
+  if (outputs == 1) return is_class ? 1.0 : -1.0;
+  return (is_class ? 1.0 : 0.0) - 1.0 / static_cast<double>(targets.classes.size());
+}
+
+// Scores of one sample as probabilities.
+void to_probabilities(Vector& scores) {
+  if (scores.size() == 1) {
+    scores[0] = 1.0 / (1.0 + std::exp(-scores[0]));
+    return;
+  }
+  double sum = 0.0;
+  for (double& score : scores) sum += score = std::exp(score);
+  for (double& score : scores) score /= sum;
+}
+
 // Residuals ∂loss/∂f of all outputs at the scores f, times the samples' weights.
 Matrix residuals(const Targets& targets, const BlendPart& part, bool logistic, const Matrix& f) {
   Matrix r(f.rows(), f.cols());
-  const auto classes = static_cast<double>(targets.classes.size());
+  Vector said(at(f.cols()));
   for (Index i = 0; i < f.rows(); ++i) {
     const double u = targets.weights.empty() ? 1.0 : targets.weights[at(i)];
-    double sum = 0.0;
-    for (Index c = 0; c < f.cols() && logistic && f.cols() > 1; ++c) sum += std::exp(f(i, c));
-    for (Index c = 0; c < f.cols(); ++c) {
-      double wanted = 0.0;
-      double said = f(i, c);
-      if (targets.classes.empty()) {
-        wanted = (targets.values(i, 0) - part.centre) / part.scale;
-      } else if (f.cols() == 1) {
-        const bool positive = targets.codes[at(i)] == 1;
-        wanted = logistic ? (positive ? 1.0 : 0.0) : (positive ? 1.0 : -1.0);
-        if (logistic) said = 1.0 / (1.0 + std::exp(-said));
-      } else {
-        wanted = (targets.codes[at(i)] == c ? 1.0 : 0.0) - (logistic ? 0.0 : 1.0 / classes);
-        if (logistic) said = std::exp(said) / sum;
-      }
-      r(i, c) = u * (said - wanted);
-    }
+    for (Index c = 0; c < f.cols(); ++c) said[at(c)] = f(i, c);
+    if (logistic) to_probabilities(said);
+    for (Index c = 0; c < f.cols(); ++c)
+      r(i, c) = u * (said[at(c)] - wanted(targets, part, logistic, i, c, f.cols()));
   }
   return r;
 }

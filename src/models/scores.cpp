@@ -93,6 +93,7 @@ Predictions sum_of_terms(const Model& model, const KernelBank& bank, std::span<c
 
 std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms, const Needs& needs) {
   std::vector<WeightedTerm> small;
+  small.reserve(terms.size());
   for (const WeightedTerm& term : terms) {
     small.push_back({selected(term.weights, all_of(term.weights.rows()), needs.kernels),
                      selected(term.coefficients, needs.samples, all_of(term.coefficients.cols()))});

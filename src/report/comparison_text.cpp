@@ -84,7 +84,8 @@ std::string to_text(const Comparison& comparison) {
             metric_list(comparison.methods.front()) + table(rows);
   }
   if (!comparison.left_out.empty()) text += "left out\n";
-  for (const auto& [method, why] : comparison.left_out) text += paragraph(method + ": " + why, 2);
+  for (const auto& [method, why] : comparison.left_out)
+    text += paragraph(fmt::format("{}: {}", method, why), 2);
   for (const std::string& note : comparison.notes) text += paragraph(note, 0);
   if (!comparison.recommendation.empty()) text += "\n" + paragraph(comparison.recommendation, 0);
   return text;

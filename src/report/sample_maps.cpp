@@ -40,6 +40,7 @@ std::vector<PatternCount> pattern_counts(const Report::SampleMap& map) {
     ++count.by_class[static_cast<std::size_t>(code_of(map, i))];
   }
   std::vector<PatternCount> order;
+  order.reserve(counts.size());
   for (auto& [text, count] : counts) order.push_back(std::move(count));
   std::ranges::stable_sort(order, std::greater<>(), &PatternCount::samples);
   return order;

@@ -74,6 +74,7 @@ Vector judge_points(const Problem& problem, const std::vector<Index>& train, con
   const std::vector<Split> splits = make_splits(targets, inner, context.seed + 17);
   const auto in_data = [&](const std::vector<Index>& rows) {
     std::vector<Index> result;
+    result.reserve(rows.size());
     for (const Index row : rows) result.push_back(train[static_cast<std::size_t>(row)]);
     return result;
   };

@@ -50,6 +50,7 @@ std::vector<Group> groups_of(const std::vector<int>& codes, const std::vector<st
     group.counts[codes[i]] += 1.0;
   }
   std::vector<Group> groups;
+  groups.reserve(by_name.size());
   for (auto& [name, group] : by_name) groups.push_back(std::move(group));
   return groups;
 }
@@ -96,6 +97,7 @@ std::vector<Index> fold_of_each(const std::vector<int>& codes, const SplitReques
   }
   const std::vector<Index> folds = data::stratified_folds(labelled, request.folds, seed);
   std::vector<Index> all;
+  all.reserve(codes.size());
   std::size_t next = 0;
   for (const int code : codes) all.push_back(code == Targets::unlabelled ? kNever : folds[next++]);
   return all;

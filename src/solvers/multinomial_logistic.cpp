@@ -13,6 +13,15 @@ namespace {
 
 using algebra::Op;
 
+// The score s of one output becomes its residual p − y; returns the loss.
+double residual_in_place(double& s, bool positive) {
+  const double margin = positive ? s : -s;
+  const double loss = margin > 0.0 ? std::log1p(std::exp(-margin)) : -margin + std::log1p(std::exp(margin));
+  const double p = s > 0.0 ? 1.0 / (1.0 + std::exp(-s)) : std::exp(s) / (1.0 + std::exp(s));
+  s = p - (positive ? 1.0 : 0.0);
+  return loss;
+}
+
 // Scores become residuals p − y, times the samples' weights; returns the loss.
 double residuals_in_place(const LogisticProblem& problem, Matrix& scores) {
   double loss = 0.0;
@@ -22,11 +31,8 @@ double residuals_in_place(const LogisticProblem& problem, Matrix& scores) {
     const double u = problem.weights.empty() ? 1.0 : problem.weights[at(i)];
     const int y = problem.labels[at(i)];
     if (outputs == 1) {
-      const double s = scores(i, 0);
-      const double margin = y == 1 ? s : -s;
-      loss += u * (margin > 0.0 ? std::log1p(std::exp(-margin)) : -margin + std::log1p(std::exp(margin)));
-      const double p = s > 0.0 ? 1.0 / (1.0 + std::exp(-s)) : std::exp(s) / (1.0 + std::exp(s));
-      scores(i, 0) = u * (p - (y == 1 ? 1.0 : 0.0));
+      loss += u * residual_in_place(scores(i, 0), y == 1);
+      scores(i, 0) *= u;
       continue;
     }
     double largest = scores(i, 0);

@@ -174,7 +174,9 @@ std::vector<std::optional<Matrix>> factorise(const KernelBank& bank, double tole
 }
 
 // Low-rank kernels as factors, the others dense, in one bank.
-std::unique_ptr<KernelBank> make_low_rank(const KernelBank& bank, double tolerance, const Context& context) {
+std::unique_ptr<KernelBank> make_low_rank(std::shared_ptr<const KernelBank> computed, double tolerance,
+                                          const Context& context) {
+  const KernelBank& bank = *computed;
   if (!bank.symmetric())
     throw InvalidArgument("bank low-rank is for training kernels; rows and columns differ here");
   std::vector<std::optional<Matrix>> factors = factorise(bank, tolerance);
@@ -192,6 +194,11 @@ std::unique_ptr<KernelBank> make_low_rank(const KernelBank& bank, double toleran
     low.kernels.push_back(p);
   }
   if (thin.empty()) return materialise(bank, {0, bank.kernels()}, false, context);
+  if (dense.kernels.empty()) {
+    // Its copies of the features, one for every view, are often as large as the factors.
+    computed.reset();
+    base::give_back_freed_memory();
+  }
   auto thin_bank = std::make_unique<kernels::LowRankBank>(std::move(thin), std::move(names));
   if (dense.kernels.empty()) return thin_bank;
   low.bank = std::move(thin_bank);
@@ -284,7 +291,7 @@ std::unique_ptr<KernelBank> store_bank(std::shared_ptr<const KernelBank> compute
                        "computed (no memory, slow)");
   switch (plan.kind) {
     case BankKind::low_rank:
-      return make_low_rank(*computed, request.rank_tolerance, context);
+      return make_low_rank(std::move(computed), request.rank_tolerance, context);
     case BankKind::rbf_family:
       return make_rbf_family(*computed);
     case BankKind::dense32:

@@ -222,6 +222,22 @@ void StreamState::write_classes(Model& model, StreamPart& part) const {
   }
 }
 
+// UFO-MKL's weights come from the sums of squares by its mirror map.
+void StreamState::write_ufo(Model& model, Index scores) const {
+  const UfoMirror mirror(options.lambda, options.alpha, store->kernels());
+  Vector w(at(store->kernels()));
+  const auto t = static_cast<double>(std::max<Index>(1, steps()));
+  mirror.weights(squares.values(), t, w);
+  model.task = scores == 1 ? Task::binary : Task::multiclass;
+  model.weights.shape = scores == 1 ? KernelWeights::Shape::shared : KernelWeights::Shape::per_class;
+  model.weights.values = Matrix(scores, store->kernels());
+  for (Index k = 0; k < scores; ++k) {
+    for (Index f = 0; f < store->kernels(); ++f) model.weights.values(k, f) = t * w[at(f)];
+    for (Index j = 0; j < support(); ++j)
+      model.coefficients(j, k) = (scores == 1 ? 2.0 * counts[1][at(j)] : counts[at(k)][at(j)]) / t;
+  }
+}
+
 Model StreamState::model() const {
   if (classes.size() < 2)
     throw InvalidArgument(
@@ -249,18 +265,7 @@ Model StreamState::model() const {
   }
   StreamPart part = state_part();
   if (ufo()) {
-    const UfoMirror mirror(options.lambda, options.alpha, store->kernels());
-    Vector w(at(store->kernels()));
-    const auto t = static_cast<double>(std::max<Index>(1, steps()));
-    mirror.weights(squares.values(), t, w);
-    model.task = scores == 1 ? Task::binary : Task::multiclass;
-    model.weights.shape = scores == 1 ? KernelWeights::Shape::shared : KernelWeights::Shape::per_class;
-    model.weights.values = Matrix(scores, store->kernels());
-    for (Index k = 0; k < scores; ++k) {
-      for (Index f = 0; f < store->kernels(); ++f) model.weights.values(k, f) = t * w[at(f)];
-      for (Index j = 0; j < support(); ++j)
-        model.coefficients(j, k) = (scores == 1 ? 2.0 * counts[1][at(j)] : counts[at(k)][at(j)]) / t;
-    }
+    write_ufo(model, scores);
   } else if (scores == 1) {
     write_binary(model, part);
   } else {

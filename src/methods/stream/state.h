@@ -66,6 +66,7 @@ struct StreamState {
   Index lines = 0;
 
  private:
+  void write_ufo(Model& model, Index scores) const;
   void write_binary(Model& model, StreamPart& part) const;
   void write_classes(Model& model, StreamPart& part) const;
   void fit_map(std::uint64_t seed);

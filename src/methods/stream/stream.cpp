@@ -54,6 +54,7 @@ class StreamLearner::Impl {
   Matrix segment_scores(const Block& block) const;
   void learn_counts(Block& block);
   void learn_mirror(Block& block);
+  void project(std::span<const double> feature, Matrix& raw) const;
   void learn_features(Block& block, const Matrix& features);
   void learn_feature(std::span<const double> feature, const Matrix& raw, std::span<const double> change);
   void settle(const Block& block);
@@ -185,11 +186,22 @@ void StreamLearner::Impl::learn_mirror(Block& block) {
   }
 }
 
-// With finite features every kernel has its own sum θ_mf of the features of violating samples;
-// raw_fm = θ_mfᵀφ_f(x).
+// raw_fm = θ_mfᵀφ_f(x) for the features of one sample.
+void StreamLearner::Impl::project(std::span<const double> feature, Matrix& raw) const {
+  const Index count = state_.map->count();
+  for (Index k = 0; k < raw.cols(); ++k) {
+    const double* theta = state_.theta[at(k)].data();
+    for (Index f = 0; f < raw.rows(); ++f) {
+      double sum = 0.0;
+      for (Index r = f * count; r < (f + 1) * count; ++r) sum += theta[r] * feature[at(r)];
+      raw(f, k) = sum;
+    }
+  }
+}
+
+// With finite features every kernel has its own sum θ_mf of the features of violating samples.
 void StreamLearner::Impl::learn_features(Block& block, const Matrix& features) {
   const Index p = state_.store->kernels();
-  const Index count = state_.map->count();
   const methods::UfoMirror mirror(state_.options.lambda, state_.options.alpha, p);
   Vector mirrored(at(p));
   Vector g(at(state_.outputs()));
@@ -197,16 +209,16 @@ void StreamLearner::Impl::learn_features(Block& block, const Matrix& features) {
   for (Index i = 0; i < std::ssize(block.places); ++i) {
     const std::span<const double> z = features.column(i);
     const auto t = static_cast<double>(state_.samples);
-    if (state_.ufo() && state_.samples > 0) mirror.weights(state_.squares.values(), t, mirrored);
+    if (state_.samples > 0) {
+      if (state_.ufo()) mirror.weights(state_.squares.values(), t, mirrored);
+      project(z, raw);
+    }
+    const Segment* now = state_.ufo() || state_.samples == 0 ? nullptr : &state_.segments.back();
     for (Index k = 0; k < state_.outputs(); ++k) {
-      const double* theta = state_.theta[at(k)].data();
       g[at(k)] = 0.0;
       for (Index f = 0; f < p && state_.samples > 0; ++f) {
-        double sum = 0.0;
-        for (Index r = f * count; r < (f + 1) * count; ++r) sum += theta[r] * z[at(r)];
-        raw(f, k) = sum;
-        const Segment* now = state_.ufo() ? nullptr : &state_.segments.back();
-        g[at(k)] += sum * (now == nullptr ? mirrored[at(f)] : now->weights(f, k) * now->scales[at(k)] / t);
+        const double weight = now == nullptr ? mirrored[at(f)] : now->weights(f, k) * now->scales[at(k)] / t;
+        g[at(k)] += raw(f, k) * weight;
       }
     }
     const std::size_t before = block.violations.size();
