@@ -215,6 +215,7 @@ struct GpPart : ModelPart {
   double centre =
       0.0;  // regression: the target was learned as (y − centre)/scale; coefficients and bias are in its units
   double scale = 1.0;
+  double temperature = 1.0;             // probabilities are p^(1/temperature), normalised
   std::vector<Index> evidence_samples;  // on which the weights have the greatest evidence, ascending
   std::vector<Index> variance_samples;  // on which variances are conditioned, ascending
   std::vector<Matrix>

@@ -15,7 +15,10 @@
 #include "kloom/parts.h"
 #include "methods/gpmkl/ascent.h"
 #include "methods/gpmkl/likelihood.h"
+#include "methods/gpmkl/predictive.h"
 #include "methods/kernel_machine/evidence.h"
+#include "models/scores.h"
+#include "solvers/temperature.h"
 
 namespace kloom::methods {
 namespace {
@@ -32,12 +35,7 @@ Index evidence_size(Index n, Index kernels, Index outputs, Index most) {
 }
 
 Matrix selected(const Matrix& m, const std::vector<Index>& chosen) {
-  if (std::ssize(chosen) == m.rows()) return m;
-  Matrix part(std::ssize(chosen), std::ssize(chosen));
-  for (Index j = 0; j < part.cols(); ++j) {
-    for (Index i = 0; i < part.rows(); ++i) part(i, j) = m(chosen[at(i)], chosen[at(j)]);
-  }
-  return part;
+  return std::ssize(chosen) == m.rows() ? m : models::selected(m, chosen, chosen);
 }
 
 GpTask part_of_task(const GpTask& task, const std::vector<Index>& chosen) {
@@ -68,6 +66,8 @@ class Fitter {
   void condition(Model& model);
   void condition_numbers(const Matrix& kernel, Matrix& a);
   void condition_classes(const Matrix& kernel, Matrix& a);
+  [[nodiscard]] double temperature_of(const Matrix& scores, const Matrix& deviation,
+                                      const std::vector<Index>& among) const;
   void tell(Report& report) const;
   void warn_of_diagonals(Report& report) const;
 
@@ -209,11 +209,12 @@ void Fitter::condition_classes(const Matrix& kernel, Matrix& a) {
   const std::vector<Index> among = spread(options_.variance_samples);
   part_.variance_samples = of_bank(among);
   const Matrix variance_kernel = among.size() == samples_.size() ? Matrix() : selected(kernel, among);
+  Matrix scores(std::ssize(among), a.cols());
+  Matrix deviation(std::ssize(among), a.cols());
   for (Index c = 0; c < a.cols(); ++c) {
     const LaplaceMode mode = laplace_mode(kernel, task_, c, {a.column(c).begin(), a.column(c).end()});
     std::ranges::copy(mode.a, a.column(c).begin());
-    Vector root;
-    for (const Index i : among) root.push_back(mode.root[at(i)]);
+    const Vector root = models::selected(mode.root, among);
     double log_det = 0.0;
     part_.precision.push_back(
         laplace_precision(variance_kernel.empty() ? kernel : variance_kernel, root, log_det));
@@ -221,8 +222,29 @@ void Fitter::condition_classes(const Matrix& kernel, Matrix& a) {
       found_.status = Status::numerical_trouble;
       part_.precision.back() = Matrix(std::ssize(among), std::ssize(among));
     }
+    const LeftOut left = left_out_scores(part_.precision.back(), models::selected(mode.f, among),
+                                         models::selected(mode.a, among), root);
+    std::ranges::copy(left.mean, scores.column(c).begin());
+    std::ranges::transform(left.variance, deviation.column(c).begin(), [](double v) { return std::sqrt(v); });
     static_cast<void>(meter_.step(c + 1, a.cols(), mode.objective));
   }
+  if (options_.calibrate) part_.temperature = temperature_of(scores, deviation, among);
+}
+
+// Laplace's approximation puts scores nearer to 0 than they are where classes are well separated [KussRasmussen2005], so its
+// probabilities are too cautious; one number sets that right, by predictions that have not seen the label.
+double Fitter::temperature_of(const Matrix& scores, const Matrix& deviation,
+                              const std::vector<Index>& among) const {
+  const Matrix chances = gp_probabilities(scores, deviation, 1.0);
+  std::vector<solvers::HeldOutSample> held_out;
+  for (Index i = 0; i < chances.rows(); ++i) {
+    solvers::HeldOutSample sample;
+    for (Index c = 0; c < chances.cols(); ++c) sample.log_chance.push_back(std::log(chances(i, c)));
+    sample.truth = at(targets_.codes[at(samples_[at(among[at(i)])])]);
+    sample.weight = task_.weights[at(among[at(i)])];
+    held_out.push_back(std::move(sample));
+  }
+  return solvers::fit_temperature(held_out);
 }
 
 void Fitter::condition(Model& model) {
@@ -288,8 +310,9 @@ void Fitter::tell(Report& report) const {
       found_.stationarity);
   if (!task_.classes)
     report.message += fmt::format("; noise {:.4g} of the target's deviation", std::sqrt(found_.at.noise));
-  report.tables.push_back(
-      {"the rest of the covariance", {"constant", "noise variance"}, {{found_.at.constant, found_.at.noise}}});
+  report.tables.push_back({"the rest of the covariance",
+                           {"constant", "noise variance", "temperature"},
+                           {{found_.at.constant, found_.at.noise, part_.temperature}}});
   warn_of_diagonals(report);
 }
 
@@ -328,6 +351,10 @@ const OptionTable<GpmklOptions>& gpmkl_option_table() {
        "larger variances"},
       {"penalty", &O::penalty, kNonNegative,
        "rate of an exponential prior of every kernel's weight: larger leaves fewer and smaller ones"},
+      {"calibrate", &O::calibrate,
+       "probabilities to the power that suits leave-one-out predictions best; else as Laplace's approximation "
+       "has them",
+       OptionInfo::Suits::classes},
       {"iterations", &O::iterations, kAtLeastOne, "steps uphill, at most"},
       {"tolerance", &O::tolerance, kPositive, "stop when no slope of the evidence is larger, per sample"},
   };

@@ -21,6 +21,7 @@ struct GpmklOptions {
   Index evidence_samples = 2000;
   Index variance_samples = 2000;
   double penalty = 0.0;
+  bool calibrate = true;
   Index iterations = 200;
   double tolerance = 1e-3;
 };

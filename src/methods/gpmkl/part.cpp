@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "algebra/blas.h"
 #include "kloom/part_file.h"
 #include "kloom/parts.h"
 #include "methods/gpmkl/gpmkl.h"
+#include "methods/gpmkl/predictive.h"
 #include "models/scores.h"
 
 namespace kloom {
@@ -45,28 +45,6 @@ Vector latent_variance(const Matrix& covariances, const Matrix& precision, doubl
   return variance;
 }
 
-// The mean of σ(f) over f ~ N(score, variance), nearly: the logistic function is taken for a probit
-// [RasmussenWilliams2006, section 3.4; MacKay].
-double averaged_sigmoid(double score, double variance) {
-  const double f = score / std::sqrt(1.0 + std::numbers::pi * variance / 8.0);
-  return f > 0.0 ? 1.0 / (1.0 + std::exp(-f)) : std::exp(f) / (1.0 + std::exp(f));
-}
-
-Matrix class_probabilities(const Matrix& scores, const Matrix& deviation) {
-  const bool two = scores.cols() == 1;
-  Matrix result(scores.rows(), two ? 2 : scores.cols());
-  for (Index i = 0; i < scores.rows(); ++i) {
-    double sum = 0.0;
-    for (Index c = 0; c < scores.cols(); ++c) {
-      const double variance = deviation(i, c) * deviation(i, c);
-      sum += result(i, two ? 1 : c) = averaged_sigmoid(scores(i, c), variance);
-      if (two) result(i, 0) = averaged_sigmoid(-scores(i, c), variance);
-    }
-    for (Index c = 0; c < scores.cols() && !two; ++c) result(i, c) /= sum;
-  }
-  return result;
-}
-
 }  // namespace
 
 Predictions GpPart::predict(const Model& model, const KernelBank& bank, const PredictOptions& options) const {
@@ -94,7 +72,8 @@ Predictions GpPart::predict(const Model& model, const KernelBank& bank, const Pr
     const Vector variance = latent_variance(covariances, precision[at(c)], prior);
     for (Index i = 0; i < bank.rows(); ++i) result.deviation(i, c) = scale * std::sqrt(variance[at(i)] + noise);
   }
-  if (!regression) result.probabilities = class_probabilities(result.scores, result.deviation);
+  if (!regression)
+    result.probabilities = methods::gp_probabilities(result.scores, result.deviation, temperature);
   return result;
 }
 
@@ -112,7 +91,7 @@ std::shared_ptr<const ModelPart> GpPart::restricted(const Needs& needs) const {
 }
 
 void GpPart::save(PartWriter& file) const {
-  file.vector("gpmkl", {constant, noise, penalty, centre, scale});
+  file.vector("gpmkl", {constant, noise, penalty, centre, scale, temperature});
   file.vector("gpmkl.self", self);
   file.vector("gpmkl.evidence_samples", as_numbers(evidence_samples));
   file.vector("gpmkl.variance_samples", as_numbers(variance_samples));
@@ -134,7 +113,8 @@ std::string GpPart::trouble(const Model& model) const {
   if (variance_samples.empty() || evidence_samples.empty())
     return "there are no samples of evidence or variance";
   if (!(constant >= 0.0 && std::isfinite(constant)) || !(noise >= 0.0 && std::isfinite(noise)) ||
-      !(penalty >= 0.0) || !std::isfinite(centre) || !(scale > 0.0 && std::isfinite(scale)))
+      !(penalty >= 0.0) || !std::isfinite(centre) || !(scale > 0.0 && std::isfinite(scale)) ||
+      !(temperature > 0.0 && std::isfinite(temperature)))
     return "a number of the Gaussian process is not finite or has the wrong sign";
   return {};
 }
@@ -145,12 +125,13 @@ std::shared_ptr<const ModelPart> load_gpmkl(PartReader& file, const Model& model
   auto part = std::make_shared<GpPart>();
   part->regression = file.section("gpmkl").flag("regression");
   const Vector numbers = file.vector("gpmkl");
-  if (numbers.size() != 5) file.damaged("'gpmkl' does not have five numbers");
+  if (numbers.size() != 6) file.damaged("'gpmkl' does not have six numbers");
   part->constant = numbers[0];
   part->noise = numbers[1];
   part->penalty = numbers[2];
   part->centre = numbers[3];
   part->scale = numbers[4];
+  part->temperature = numbers[5];
   part->self = file.vector("gpmkl.self");
   const Index n = model.coefficients.rows();
   part->evidence_samples = as_indices(file.vector("gpmkl.evidence_samples"), n, "gpmkl.evidence_samples", file);
