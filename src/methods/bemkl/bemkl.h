@@ -23,7 +23,7 @@
 namespace kloom::methods {
 
 struct BemklOptions {
-  double sigma_g = 1.0;                   // standard deviation of the intermediate outputs
+  double sigma_g = 0.0;                   // standard deviation of the intermediate outputs; 0: chosen
   double margin = 0.5;                    // ν: |f| > ν; the paper has 1
   std::string multiclass = "shared";      // kernel weights of all classes; or "one-versus-all"
   std::string likelihood = "probit";      // or "multinomial" (several classes, shared weights)

@@ -257,6 +257,32 @@ TEST(Bemkl, RefusesWhatItCannotLearn) {
   EXPECT_THROW((void)fit(problem), InvalidArgument);
 }
 
+// Three classes: σ_g is one of three values, given again it makes the same model, and with two classes it is 1.
+TEST(Bemkl, ChoosesTheDeviationOfOutputsForSeveralClasses) {
+  const BinaryProblem problem = test::binary_problem(45, 2, {0.5, 1.0}, 8);
+  const auto bank = make_dense_bank(problem.kernels, problem.names, true);
+  EXPECT_EQ(methods::fit_bemkl(*bank, problem.targets, {}, {}).report.options.at("sigma_g"), "1");
+  Targets three = problem.targets;
+  three.task = Task::multiclass;
+  three.classes = {"a", "b", "c"};
+  for (std::size_t i = 0; i < three.codes.size(); i += 3) three.codes[i] = 2;
+  const FitResult chosen = methods::fit_bemkl(*bank, three, {}, {});
+  const std::string sigma_g = chosen.report.options.at("sigma_g");
+  EXPECT_TRUE(sigma_g == "1" || sigma_g == "0.3" || sigma_g == "0.1") << sigma_g;
+  methods::BemklOptions given;
+  given.sigma_g = std::stod(sigma_g);
+  EXPECT_EQ(methods::fit_bemkl(*bank, three, given, {}).model.coefficients, chosen.model.coefficients);
+  // What was chosen is no worse on the held-out folds than the others (all samples take part here).
+  const auto loss = [](const FitResult& fit) { return fit.report.tables.front().rows.front()[2]; };
+  for (const double other : {1.0, 0.3}) {
+    if (other < given.sigma_g) continue;
+    methods::BemklOptions options;
+    options.sigma_g = other;
+    // The choice lets fits settle to 1e-4 of the bound.
+    EXPECT_LE(loss(chosen), loss(methods::fit_bemkl(*bank, three, options, {})) + 1e-2);
+  }
+}
+
 TEST(Bemkl, OptionsAreParsedAndRefusedByTheirTable) {
   const Learner& learner = find_learner("bemkl");
   const BinaryProblem problem = test::binary_problem(10, 2, {1.0}, 3);
@@ -266,7 +292,7 @@ TEST(Bemkl, OptionsAreParsedAndRefusedByTheirTable) {
   EXPECT_EQ(result.report.iterations, 7);
   EXPECT_EQ(result.report.options.at("sigma_g"), "0.5");
   EXPECT_EQ(part_of<BemklPosterior>(result.model).prior.sigma_g, 0.5);
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"sigma_g", "0"},
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"sigma_g", "-1"},
                                                                                     {"sigma_g", "abc"},
                                                                                     {"sigma_g", "nan"},
                                                                                     {"iterations", "2.5"},
