@@ -78,10 +78,6 @@ double deviation(std::span<const double> values, double mean) {
   return largest * std::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1.0));
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // What stands after the number, without digits in it ("kg" of "12 kg", "%"), or a sign of money before it.
 std::string_view unit_of(std::string_view value) {
   constexpr std::array<std::string_view, 4> money = {"$", "€", "£", "¥"};

@@ -31,10 +31,6 @@ constexpr double kSequenceLength = 12.0;
 // Serial numbers and hashes have more digits than sequences of letters.
 constexpr double kMostDigits = 0.3;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool has_letter(const std::string& word) {
   return !std::ranges::all_of(word, is_digit);
 }

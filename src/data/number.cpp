@@ -13,10 +13,6 @@ namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // from_chars says "out of range" for 1e999 and for 1e-999 alike; the second is an honest zero. The sign of
 // the decimal exponent of the leading digit tells them apart.
 bool too_small(std::string_view text) {

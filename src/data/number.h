@@ -21,6 +21,10 @@ struct CellValue {
 // Infinite: "inf", "infinity" and numbers beyond the range of a double.
 [[nodiscard]] CellValue read_cell(std::string_view cell);
 [[nodiscard]] bool is_missing(std::string_view cell);
+// 0 to 9, in every locale.
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 // Without blanks (space, tab) at both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 

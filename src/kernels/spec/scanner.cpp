@@ -28,10 +28,6 @@ std::size_t columns(std::string_view text) {
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 void Scanner::skip_space() {
   while (!at_end() && is_space(text_[position_])) ++position_;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "data/number.h"
+
 namespace kloom::kernels {
 
 class Scanner {
@@ -42,6 +44,6 @@ class Scanner {
 };
 
 [[nodiscard]] bool is_letter(char c);
-[[nodiscard]] bool is_digit(char c);
+using data::is_digit;
 
 }  // namespace kloom::kernels
