@@ -82,14 +82,22 @@ Matrix LowRankBank::diagonal() const {
 }
 
 void LowRankBank::add_combination(std::span<const double> w, MatrixView out) const {
-  // Σ_p w_p L_p L_pᵀ = (L diag(w)) Lᵀ, one product.
-  Matrix weighted = factors_;
-  for (Index p = 0; p < kernels(); ++p) {
-    const MatrixView part = weighted.columns(range(p));
-    algebra::scale(w[static_cast<std::size_t>(p)],
-                   {part.data, static_cast<std::size_t>(part.rows * part.cols)});
+  // Σ_p w_p L_p L_pᵀ = (L diag(w)) Lᵀ, some kernels at a time: enough columns for a fast product, and few enough that
+  // their weighted copy is small.
+  constexpr Index kColumns = 512;
+  for (Index first = 0, end = 0; first < kernels(); first = end) {
+    const Index begin = range(first).begin;
+    do {
+      ++end;
+    } while (end < kernels() && range(end).end - begin <= kColumns);
+    const ConstMatrixView part = factors_.columns({begin, range(end - 1).end});
+    Matrix weighted(part.rows, part.cols);
+    for (Index p = first; p < end; ++p) {
+      for (Index c = range(p).begin; c < range(p).end; ++c)
+        algebra::axpy(w[at(p)], factors_.column(c), weighted.column(c - begin));
+    }
+    algebra::gemm(Op::none, Op::transpose, 1.0, part, weighted.view(), 1.0, out);
   }
-  algebra::gemm(Op::none, Op::transpose, 1.0, factors_.view(), weighted.view(), 1.0, out);
 }
 
 // c = alpha op(L) b + beta c, for one column or many.
