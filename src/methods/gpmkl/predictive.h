@@ -21,7 +21,7 @@ struct LeftOut {
   Vector variance;
 };
 // All of the same samples: `precision` is (K + W⁻¹)⁻¹ among them, `root` W^½.
-[[nodiscard]] LeftOut left_out_scores(const Matrix& precision, std::span<const double> f, std::span<const double> a,
-                                      std::span<const double> root);
+[[nodiscard]] LeftOut left_out_scores(const Matrix& precision, std::span<const double> f,
+                                      std::span<const double> a, std::span<const double> root);
 
 }  // namespace kloom::methods
