@@ -112,10 +112,11 @@ BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t
 }
 
 const Learner& find_learner(std::string_view name) {
+  const auto place = std::ranges::find(all_learners(), name, &Learner::name);
+  if (place != all_learners().end()) return *place;
   std::vector<std::string> names;
   std::string list;
   for (const Learner& learner : all_learners()) {
-    if (learner.name == name) return learner;
     names.push_back(learner.name);
     list += (list.empty() ? "" : ", ") + learner.name;
   }

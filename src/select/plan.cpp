@@ -65,6 +65,7 @@ class Planner {
   std::optional<Pilot> pilot_of(const Learner& learner, Part& part);
   [[nodiscard]] double seconds_with_grid(const Learner& learner, Part& part, double plain,
                                          const Context& context) const;
+  void keep_repeats_that_fit();
   void shrink();
   void leave_out_slow_methods();
   void grow_back(const Plan& asked);
@@ -236,12 +237,23 @@ double Planner::cost(const Plan& plan) const {
   return std::ceil(static_cast<double>(splits) / workers) * one + slowest;
 }
 
+// The most repeats that fit, at least one; by halving, since somebody may ask for a million.
+void Planner::keep_repeats_that_fit() {
+  Index fitting = 1;
+  Index beyond = plan_.repeats;
+  while (beyond - fitting > 1) {
+    plan_.repeats = fitting + (beyond - fitting) / 2;
+    (fits() ? fitting : beyond) = plan_.repeats;
+  }
+  plan_.repeats = fitting;
+}
+
 // What costs least to lose goes first: fine grids, then repeats, then grids, then folds, then slow methods.
 void Planner::shrink() {
   const Plan asked = plan_;
   const double whole = cost(plan_);
   if (!fits()) plan_.grids = GridSize::coarse;
-  while (!fits() && plan_.repeats > 1) --plan_.repeats;
+  if (!fits()) keep_repeats_that_fit();
   if (!fits()) plan_.grids = GridSize::none;
   if (!fits() && request_.splits.kind == SplitRequest::Kind::folds && plan_.folds > 3) plan_.folds = 3;
   if (!fits()) {
