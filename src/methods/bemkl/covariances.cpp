@@ -17,10 +17,6 @@ std::shared_ptr<const Covariances> make_covariances(Index samples, Index kernels
   return make_direct_covariances(kernels, regression ? at(outputs) : 1);
 }
 
-bool thin_pays(Index samples, Index outputs, Index kernels) {
-  return kernels >= 4 * samples * outputs;
-}
-
 Covariances::Covariances(Index kernels, std::size_t outputs)
     : weight_variances_(at(kernels), 1.0),
       outputs_(outputs, {static_cast<double>(kernels), 0.0, 0.0, Vector(at(kernels))}) {}

@@ -102,7 +102,9 @@ class Covariances {
 };
 
 // With more kernels than this rule asks for, the thin form is faster than P × P inverses.
-[[nodiscard]] bool thin_pays(Index samples, Index outputs, Index kernels);
+[[nodiscard]] inline bool thin_pays(Index samples, Index outputs, Index kernels) {
+  return kernels >= 4 * samples * outputs;
+}
 
 // The one place where the form is chosen. Both covariances start as identities.
 [[nodiscard]] std::shared_ptr<const Covariances> make_covariances(Index samples, Index kernels, Index outputs,

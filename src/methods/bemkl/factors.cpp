@@ -345,10 +345,6 @@ MatrixView BemklFactors::of_output(Matrix& stacked, Index c) const {
   return {stacked.column(c).data(), samples(), kernels(), samples()};
 }
 
-double BemklFactors::second_moment_be(Index k) const {
-  return be_[at(k)] * be_[at(k)] + be_variance_[at(k)];
-}
-
 Vector BemklFactors::cross_moment_eb(Index c) const {
   Vector moment(cross_.column(c).begin(), cross_.column(c).end());
   algebra::axpy(be_[at(c)], e(), moment);

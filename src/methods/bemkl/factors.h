@@ -147,7 +147,7 @@ class BemklFactors {
   [[nodiscard]] double bound_of_f() const;
 
   // Expectations that updates and bound are made of.
-  [[nodiscard]] double second_moment_be(Index k) const;
+  [[nodiscard]] double second_moment_be(Index k) const { return be_[at(k)] * be_[at(k)] + be_variance_[at(k)]; }
   [[nodiscard]] Vector cross_moment_eb(Index c) const;    // E[e b_c]
   [[nodiscard]] Vector output_means(Index c) const;       // μ_eᵀg_i + μ_b
   [[nodiscard]] double bias_precision(Index c) const;     // E[γ_c] + E[ε_c] Σw

@@ -37,30 +37,26 @@ struct ThinMatrix {
   double log_det = 0.0;
 };
 
-// out += sign · X BᵀB.
-void add_product(double sign, ConstMatrixView x, const Matrix& b, MatrixView out) {
-  if (b.rows() == 0) return;
-  Matrix inner(x.rows, b.rows());
-  algebra::gemm(Op::none, Op::transpose, 1.0, x, b.view(), 0.0, inner.view());
-  algebra::gemm(Op::none, Op::none, sign, inner.view(), b.view(), 1.0, out);
-}
-
 // out = X · matrix.
 void multiply(ConstMatrixView x, const ThinMatrix& matrix, MatrixView out) {
   for (Index p = 0; p < x.cols; ++p) {
     for (Index i = 0; i < x.rows; ++i) out(i, p) = x(i, p) * matrix.diagonal[at(p)];
   }
-  add_product(1.0, x, matrix.added, out);
-  add_product(-1.0, x, matrix.taken, out);
+  for (const Matrix* rows : {&matrix.added, &matrix.taken}) {
+    if (rows->rows() == 0) continue;
+    Matrix inner(x.rows, rows->rows());
+    algebra::gemm(Op::none, Op::transpose, 1.0, x, rows->view(), 0.0, inner.view());
+    algebra::gemm(Op::none, Op::none, rows == &matrix.added ? 1.0 : -1.0, inner.view(), rows->view(), 1.0, out);
+  }
 }
 
 Matrix whole(const ThinMatrix& matrix) {
-  const auto p = std::ssize(matrix.diagonal);
-  Matrix result(p, p);
-  if (matrix.added.rows() > 0) algebra::syrk_lower(Op::transpose, 1.0, matrix.added.view(), 0.0, result.view());
-  if (matrix.taken.rows() > 0)
-    algebra::syrk_lower(Op::transpose, -1.0, matrix.taken.view(), 1.0, result.view());
-  for (Index m = 0; m < p; ++m) result(m, m) += matrix.diagonal[at(m)];
+  Matrix result(std::ssize(matrix.diagonal), std::ssize(matrix.diagonal));
+  for (Index m = 0; m < result.rows(); ++m) result(m, m) = matrix.diagonal[at(m)];
+  for (const Matrix* rows : {&matrix.added, &matrix.taken}) {
+    if (rows->rows() == 0) continue;
+    algebra::syrk_lower(Op::transpose, rows == &matrix.added ? 1.0 : -1.0, rows->view(), 1.0, result.view());
+  }
   algebra::symmetrise_from_lower(result.view());
   return result;
 }
