@@ -84,6 +84,9 @@ class Fitter {
     return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
   }
 
+  // By the clock: whatever takes so long would not be done in time.
+  [[nodiscard]] bool no_time_for(double seconds) const { return meter_.seconds() + seconds > options_.time; }
+
   const KernelBank& bank_;
   const Targets& targets_;
   const AutoOptions& options_;
@@ -214,8 +217,10 @@ void Fitter::try_candidates() {
   // Passes of logistic regression cost as many operations as there are features; ridge regression takes all of them once.
   const Index most = task_.classes > 0 ? 700 : kSome;
   const auto count = std::ssize(candidates_);
+  double longest = 0.0;  // seconds that a candidate took
   for (Index c = 0; c < count; ++c) {
-    if (c > 0 && (stopped_ || out_of_time(0.75))) {
+    const double begun = meter_.seconds();
+    if (c > 0 && (stopped_ || out_of_time(0.75) || no_time_for(longest))) {
       hurried_ = true;
       candidates_.resize(at(c));
       break;
@@ -230,6 +235,7 @@ void Fitter::try_candidates() {
     if (task_.classes > 0) spend_on_passes(600.0 * 4.0 * n * r * static_cast<double>(task_.outputs()));
     if (task_.classes > 0 && !out_of_time(0.75)) entries_.push_back({at(c), logistic_machine(features, task_)});
     back_.push_back(std::move(features.back));
+    longest = std::max(longest, meter_.seconds() - begun);
     stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;
   }
 }
