@@ -212,14 +212,14 @@ struct GpPart : ModelPart {
   double constant = 0.0;  // w_0
   double noise = 0.0;     // σ², regression
   double penalty = 0.0;   // rate of the exponential prior of every w_p times the mean diagonal of K_p
-  double centre =
-      0.0;  // regression: the target was learned as (y − centre)/scale; coefficients and bias are in its units
+  // Regression: the target was learned as (y − centre)/scale; coefficients and bias are in its units.
+  double centre = 0.0;
   double scale = 1.0;
   double temperature = 1.0;             // probabilities are p^(1/temperature), normalised
   std::vector<Index> evidence_samples;  // on which the weights have the greatest evidence, ascending
   std::vector<Index> variance_samples;  // on which variances are conditioned, ascending
-  std::vector<Matrix>
-      precision;  // per output, among the variance samples: (K + σ² I)⁻¹, or (K + W⁻¹)⁻¹ of Laplace's W
+  // Per output, among the variance samples: (K + σ² I)⁻¹, or (K + W⁻¹)⁻¹ of Laplace's W.
+  std::vector<Matrix> precision;
   Vector self;  // k_p(x, x): the mean diagonal of each kernel
 
   [[nodiscard]] bool has_probabilities() const override { return !regression; }

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import numpy as np
-
 from ._base import copies_differ
 from ._options import learns
-from ._tasks import KernelClassifier, KernelRegressor
+from ._tasks import UncertainClassifier, UncertainRegressor
 
 
 _PRIORS = copies_differ("every sample has a coefficient and a prior of its own, copies too; a weight multiplies the sample's "
@@ -20,7 +18,7 @@ class _LowerBound:
 
 @learns("bemkl", beside=[("unlabelled", None, "no_validation", "label or None",
                           "Value of y that marks samples without a label; they are used, too.")])
-class BEMKLClassifier(_LowerBound, KernelClassifier):
+class BEMKLClassifier(_LowerBound, UncertainClassifier):
     """Bayesian efficient multiple kernel learning: classes with calibrated probabilities from hundreds of kernels.
 
     A lower bound on the evidence is maximised over factorised posteriors of sample weights and kernel weights [1]_.
@@ -71,62 +69,10 @@ class BEMKLClassifier(_LowerBound, KernelClassifier):
         "a probability takes the predictive variance of its sample into account: of two samples with nearly the same score the "
         "less certain one is nearer to one half, so that probabilities and scores do not sort samples alike"))}
 
-    def decision_function(self, X, return_std=False):
-        """Scores of the classes, and how uncertain they are.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-        return_std : bool, default=False
-            Also return the posterior standard deviation of each score.
-
-        Returns
-        -------
-        scores : array of shape (n_samples,) for two classes, else (n_samples, n_outputs)
-            With two classes those above 0 belong to ``classes_[1]``.
-        std : array of the same shape
-            Only with ``return_std``.
-        """
-        if not return_std:
-            return super().decision_function(X)
-        found = self._predictions(X, probabilities=True)
-        parts = found["scores"], found["deviation"]
-        return tuple(part[:, 0] if part.shape[1] == 1 else part for part in parts)
-
-    def predict_proba(self, X):
-        """Probability of each class, from the whole predictive distribution.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-            In the order of ``classes_``; with several labels, the probability of each label.
-        """
-        return self._predictions(X, probabilities=True)["probabilities"]
-
-    def predict_log_proba(self, X):
-        """Logarithm of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        return np.log(self.predict_proba(X))
 
 
 @learns("bemkl")
-class BEMKLRegressor(_LowerBound, KernelRegressor):
+class BEMKLRegressor(_LowerBound, UncertainRegressor):
     """Bayesian efficient multiple kernel learning: numbers with standard deviations.
 
     A lower bound on the evidence is maximised over factorised posteriors of sample weights and kernel weights [1]_.
@@ -168,25 +114,3 @@ class BEMKLRegressor(_LowerBound, KernelRegressor):
 
     _several = True
     _expected_failures = _PRIORS
-
-    def predict(self, X, return_std=False):
-        """The number of each sample, and how uncertain it is.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-        return_std : bool, default=False
-            Also return the predictive standard deviation.
-
-        Returns
-        -------
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Predictions.
-        std : array of the same shape
-            Only with ``return_std``.
-        """
-        found = self._predictions(X, probabilities=return_std)
-        if not return_std:
-            return self._shaped(found["scores"])
-        return self._shaped(found["scores"]), self._shaped(found["deviation"])

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel weights of greatest evidence."""
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 from ._options import learns
-from ._tasks import KernelClassifier, KernelRegressor
+from ._tasks import UncertainClassifier, UncertainRegressor
 
 _ATTRIBUTES = """Attributes
     ----------
@@ -35,7 +32,7 @@ class _Evidence:
 
 
 @learns("gp-mkl", attributes=_ATTRIBUTES)
-class GPMKLClassifier(_Evidence, KernelClassifier):
+class GPMKLClassifier(_Evidence, UncertainClassifier):
     """Gaussian process on a weighted sum of kernels, the weights by its evidence: classes with probabilities.
 
     The evidence is Laplace's approximation with the logistic likelihood [1]_, summed over the classes, each against the
@@ -66,68 +63,14 @@ class GPMKLClassifier(_Evidence, KernelClassifier):
     (True, (120, 2))
     """
 
-    _expected_failures = {**KernelClassifier._expected_failures, **dict.fromkeys(("check_decision_proba_consistency",), (
+    _expected_failures = {**UncertainClassifier._expected_failures, **dict.fromkeys(("check_decision_proba_consistency",), (
         "a probability takes the variance of its score into account: of two samples with nearly the same score the less certain "
         "one is nearer to one half, so that probabilities and scores do not sort samples alike"))}
 
-    def decision_function(self, X, return_std=False):
-        """Scores of the classes, and how uncertain they are.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-        return_std : bool, default=False
-            Also return the posterior standard deviation of each score.
-
-        Returns
-        -------
-        scores : array of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            With two classes those above 0 belong to ``classes_[1]``.
-        std : array of the same shape
-            Only with ``return_std``.
-        """
-        if not return_std:
-            return super().decision_function(X)
-        check_is_fitted(self)
-        found = self._predictions(X, probabilities=True)
-        parts = found["scores"], found["deviation"]
-        return tuple(part[:, 0] if part.shape[1] == 1 else part for part in parts)
-
-    def predict_proba(self, X):
-        """Probability of each class, averaged over the uncertainty of its score.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        return self._predictions(X, probabilities=True)["probabilities"]
-
-    def predict_log_proba(self, X):
-        """Logarithm of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        return np.log(self.predict_proba(X))
 
 
 @learns("gp-mkl", attributes=_ATTRIBUTES)
-class GPMKLRegressor(_Evidence, KernelRegressor):
+class GPMKLRegressor(_Evidence, UncertainRegressor):
     """Gaussian process on a weighted sum of kernels, the weights by its evidence: numbers with standard deviations.
 
     The evidence is exact [1]_.
@@ -161,26 +104,3 @@ class GPMKLRegressor(_Evidence, KernelRegressor):
     @property
     def noise_variance_(self):
         return self.report_["tables"][0]["rows"][0][1]
-
-    def predict(self, X, return_std=False):
-        """The number of each sample, and how uncertain it is.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            New samples.
-        return_std : bool, default=False
-            Also return the predictive standard deviation, noise included.
-
-        Returns
-        -------
-        y : array of shape (n_samples,)
-            Predictions.
-        std : array of the same shape
-            Only with ``return_std``.
-        """
-        check_is_fitted(self)
-        found = self._predictions(X, probabilities=return_std)
-        if not return_std:
-            return self._shaped(found["scores"])
-        return self._shaped(found["scores"]), self._shaped(found["deviation"])

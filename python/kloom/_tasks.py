@@ -17,7 +17,7 @@ def has_probabilities(estimator):
     """Before fit: the parameters promise them; afterwards: the model has them."""
     if hasattr(estimator, "_model"):
         return estimator._model.has_probabilities
-    return getattr(estimator, "probability", False)
+    return estimator._probable or getattr(estimator, "probability", False)
 
 
 class KernelClassifier(ClassifierMixin, KernelEstimator):
@@ -25,6 +25,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
 
     _task = "classes"
     _multilabel = False   # y may be a matrix of 0 and 1
+    _probable = False     # every model has probabilities, whatever the parameters
 
     def _read_target(self, y):
         if y.ndim == 2 and y.shape[1] > 1 and self._multilabel:
@@ -161,6 +162,36 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         return super()._more_tags()
 
 
+class UncertainClassifier(KernelClassifier):
+    """Estimators of classes whose scores have a posterior deviation."""
+
+    _probable = True
+
+    def decision_function(self, X, return_std=False):
+        """Scores of the classes, and how uncertain they are.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+        return_std : bool, default=False
+            Also return the posterior standard deviation of each score.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) for two classes, else (n_samples, n_outputs)
+            With two classes those above 0 belong to ``classes_[1]``.
+        std : array of the same shape
+            Only with ``return_std``.
+        """
+        if not return_std:
+            return super().decision_function(X)
+        check_is_fitted(self)
+        found = self._predictions(X, probabilities=True)
+        parts = found["scores"], found["deviation"]
+        return tuple(part[:, 0] if part.shape[1] == 1 else part for part in parts)
+
+
 def votes(scores, pairs, classes):
     """One score per class from one per pair: the number of pairs it wins, and by how much among equals (the rule of the
     library's own vote)."""
@@ -219,3 +250,30 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
 
     def _more_tags(self):
         return super()._more_tags()
+
+
+class UncertainRegressor(KernelRegressor):
+    """Estimators of numbers whose predictions have a standard deviation."""
+
+    def predict(self, X, return_std=False):
+        """The number of each sample, and how uncertain it is.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+        return_std : bool, default=False
+            Also return the predictive standard deviation, noise included.
+
+        Returns
+        -------
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions.
+        std : array of the same shape
+            Only with ``return_std``.
+        """
+        check_is_fitted(self)
+        found = self._predictions(X, probabilities=return_std)
+        if not return_std:
+            return self._shaped(found["scores"])
+        return self._shaped(found["scores"]), self._shaped(found["deviation"])
