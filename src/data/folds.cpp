@@ -52,4 +52,11 @@ std::vector<Index> spread_samples(const std::vector<int>& codes, Index most, std
   return chosen;
 }
 
+std::vector<Index> spread_samples(const std::vector<Index>& among, const std::vector<int>& codes, Index most,
+                                  std::uint64_t seed) {
+  std::vector<Index> chosen = spread_samples(codes, most, seed);
+  for (Index& i : chosen) i = among[static_cast<std::size_t>(i)];
+  return chosen;
+}
+
 }  // namespace kloom::data

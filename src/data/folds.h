@@ -17,5 +17,8 @@ namespace kloom::data {
 
 // At most `most` samples (ascending), shuffled by the seed, every class in its share of all samples.
 [[nodiscard]] std::vector<Index> spread_samples(const std::vector<int>& codes, Index most, std::uint64_t seed);
+// The same of the samples `among` (ascending), whose codes these are.
+[[nodiscard]] std::vector<Index> spread_samples(const std::vector<Index>& among, const std::vector<int>& codes,
+                                                Index most, std::uint64_t seed);
 
 }  // namespace kloom::data

@@ -301,9 +301,7 @@ std::vector<Index> relevance_samples(const Targets& targets) {
   const Index most = std::min(kMostSamples, static_cast<Index>(kShare * static_cast<double>(n)));
   std::vector<int> codes;
   for (const Index i : among) codes.push_back(targets.codes.empty() ? 0 : targets.codes[at(i)]);
-  std::vector<Index> chosen = data::spread_samples(codes, most, kSeed);
-  for (Index& i : chosen) i = among[at(i)];
-  return chosen;
+  return data::spread_samples(among, codes, most, kSeed);
 }
 
 bool relevance_pays(const Targets& targets, Index columns) {

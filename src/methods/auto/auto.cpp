@@ -41,14 +41,6 @@ MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chos
   return part;
 }
 
-// At most `most` of the samples `among`, every class in its share. `codes`: of these samples.
-std::vector<Index> spread_samples(const std::vector<Index>& among, const std::vector<int>& codes, Index most,
-                                  std::uint64_t seed) {
-  std::vector<Index> chosen = data::spread_samples(codes, most, seed);
-  for (Index& i : chosen) i = among[at(i)];
-  return chosen;
-}
-
 // A machine on one candidate, ready to be blended.
 struct Entry {
   std::size_t candidate = 0;
@@ -130,7 +122,7 @@ void Fitter::set_task() {
   for (std::size_t k = 0; k < samples_.size(); ++k) task_.folds[at(samples_[k])] = folds[k];
   set_judges();
   const Index most = options_.landmarks > 0 ? options_.landmarks : n <= kAllUpTo ? n : kSome;
-  landmarks_ = spread_samples(samples_, strata_, most, context_.seed + 1);
+  landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
 // Kernels with scale=relevance have seen labels; their held-out losses tell the truth on the other samples only.
@@ -159,7 +151,7 @@ void Fitter::set_numbers() {
 std::vector<Index> Fitter::screening_samples(Index most) const {
   std::vector<int> strata;
   for (const Index i : judges_) strata.push_back(task_.classes > 0 ? task_.labels[at(i)] : 0);
-  return spread_samples(judges_, strata, most, context_.seed + 2);
+  return data::spread_samples(judges_, strata, most, context_.seed + 2);
 }
 
 void Fitter::screen() {

@@ -136,20 +136,7 @@ void Fitter::set_task() {
 }
 
 std::vector<Index> Fitter::spread(Index most) const {
-  const auto n = std::ssize(samples_);
-  std::vector<Index> chosen;
-  // Whole folds of a division into ten times as many as there would be parts of this size.
-  const Index folds = std::min(n, 10 * ((n + most - 1) / most));
-  const std::vector<Index> fold = data::stratified_folds(strata_, folds, context_.seed);
-  std::vector<Index> sizes(at(folds));
-  for (const Index f : fold) ++sizes[at(f)];
-  Index taken = 0;
-  for (Index count = 0; taken < folds && (taken == 0 || count + sizes[at(taken)] <= most); ++taken)
-    count += sizes[at(taken)];
-  for (Index i = 0; i < n; ++i) {
-    if (fold[at(i)] < taken) chosen.push_back(i);
-  }
-  return chosen;
+  return data::spread_samples(strata_, most, context_.seed);
 }
 
 std::vector<Index> Fitter::of_bank(std::vector<Index> places) const {

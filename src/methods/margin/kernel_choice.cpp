@@ -26,9 +26,7 @@ std::vector<Index> chosen_samples(const MarginOutput& output, Index most, std::u
     chosen.push_back(static_cast<Index>(i));
     codes.push_back(output.task.regression ? 0 : output.task.y[i] > 0.0 ? 1 : 0);
   }
-  std::vector<Index> some = data::spread_samples(codes, most, seed);
-  for (Index& k : some) k = chosen[at(k)];
-  return some;
+  return data::spread_samples(chosen, codes, most, seed);
 }
 
 MachineTask task_of(const MarginTask& task, const std::vector<Index>& samples) {

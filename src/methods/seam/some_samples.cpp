@@ -31,8 +31,7 @@ SomeSamples some_samples(const KernelBank& bank, const Targets& targets, Index m
     labelled.push_back(i);
     strata.push_back(targets.codes[at(i)]);
   }
-  std::vector<Index> chosen = data::spread_samples(strata, most, seed);
-  for (Index& i : chosen) i = labelled[at(i)];
+  std::vector<Index> chosen = data::spread_samples(labelled, strata, most, seed);
   const std::vector<int> codes = new_codes(targets, chosen, least);
   std::erase_if(chosen, [&](Index i) { return codes[at(targets.codes[at(i)])] < 0; });
 
