@@ -191,6 +191,28 @@ TEST_P(EditedModels, NumbersAreRefusedRefutedOrHarmless) {
   EXPECT_GT(outcomes[Outcome::refuted], 10);
 }
 
+// Predictions of numbers at the edge may be anything or a refusal with a sentence, but they come, and nothing else is
+// thrown.
+TEST_P(EditedModels, NumbersAtTheEdgeEndInPredictionsOrASentence) {
+  const Trained made = trained(GetParam());
+  const test::ModelArrays parts(made.file);
+  for (std::size_t a = 0; a < parts.arrays.size(); ++a) {
+    if (parts.arrays[a].dtype != "F64" || parts.arrays[a].count() == 0) continue;
+    for (const std::size_t k : chosen_entries(parts.arrays[a])) {
+      for (const double edge : {1e300, -1e300, 1e-300, 0.0}) {
+        test::ModelArrays changed = parts;
+        changed.arrays[a].set(k, edge);
+        try {
+          const Predictions now = predict(model_from_bytes(changed.file()), made.fresh, {}, {});
+          EXPECT_EQ(now.scores.rows(), made.fresh.samples);
+        } catch (const Error& error) {
+          EXPECT_GT(std::string(error.what()).size(), 20U);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EditedModels, SwappedNumbersAreRefusedRefutedOrHarmless) {
   const Trained made = trained(GetParam());
   const test::ModelArrays parts(made.file);
