@@ -54,9 +54,10 @@ void require_finite(const Predictions& predictions, const std::string& model, co
     for (std::size_t k = 0; k < part->values().size(); ++k) {
       if (std::isfinite(part->values()[k])) continue;
       const auto sample = static_cast<Index>(k) % part->rows();
-      throw Error(fmt::format("{}: sample {} has no finite prediction by {}; its features or numbers of the model are "
-                              "too large to compute with",
-                              data.source, sample + 1, model));
+      throw Error(
+          fmt::format("{}: sample {} has no finite prediction by {}; its features or numbers of the model are "
+                      "too large to compute with",
+                      data.source, sample + 1, model));
     }
   }
 }

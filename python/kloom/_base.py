@@ -234,7 +234,8 @@ class KernelEstimator(BaseEstimator):
         Returns
         -------
         certificate : dict
-            ``items`` (name, value, meaning), ``proof`` (do they prove optimality?) and the ``verdict`` in a sentence.
+            ``finding`` (proved, checked or refuted), ``items`` (name, value, meaning), ``proof`` (do they prove
+            optimality?), the ``verdict`` in a sentence and, where something disagrees, ``refuted``: which numbers.
         """
         check_is_fitted(self)
         other = copy.copy(self)   # reading data sets attributes

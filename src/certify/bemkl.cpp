@@ -79,8 +79,8 @@ struct Rebuilt {
   Matrix g;              // N × P
   Inverse g_covariance;  // Σ_g; a sample of weight w has Σ_g/w
   Vector f_mean;
-  Vector means;           // of a: without the target's scale
-  double residual = 0.0;  // how far a is from solving its own equation
+  Vector means;             // of a: without the target's scale
+  double residual = 0.0;    // how far a is from solving its own equation
   double covariance = 0.0;  // of the model's Σ_a from this one, relative to its largest entry
 };
 
@@ -138,7 +138,8 @@ double peak_of(const Vector& location, Index label, double root, double high) {
     const double u = 0.5 * (low + high);
     double slope = -u;
     for (std::size_t c = 0; c < location.size(); ++c) {
-      if (static_cast<Index>(c) != label) slope += tail_of(u + root * (location[at(label)] - location[c])).hazard;
+      if (static_cast<Index>(c) != label)
+        slope += tail_of(u + root * (location[at(label)] - location[c])).hazard;
     }
     (slope > 0.0 ? low : high) = u;
   }
@@ -501,10 +502,11 @@ Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const 
   Certificate certificate;
   certificate.items = {
       {"lower bound", bound, "of log p(y), recomputed from the model's factors by a plain dense pass"},
-      {"stationarity", residual,
-       "largest change that one more update would make to a sample weight, relative"},
-      {"error of the covariance", covariance, "of the sample weights, against their precisions (0 is right)", kSame},
-      {"error of the deviations", deviation, "of the kernel weights, against their covariance (0 is right)", 1e-9}};
+      {"stationarity", residual, "largest change that one more update would make to a sample weight, relative"},
+      {"error of the covariance", covariance, "of the sample weights, against their precisions (0 is right)",
+       kSame},
+      {"error of the deviations", deviation, "of the kernel weights, against their covariance (0 is right)",
+       1e-9}};
   certificate.verdict = fmt::format(
       "The lower bound is {:.6g}; one more update would move the sample weights by {:.2g} of their size. A "
       "variational bound has several maxima: this is not a proof of optimality.",

@@ -146,9 +146,10 @@ Certificate certify_blend(const KernelBank& bank, const Targets& targets, const 
       {"stationarity", worst,
        "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)",
        1e-1 * coarseness(bank)},
-      {"error of the bias", bias_error, "the model's bias against the sum of the solutions' (0 is right)", 1e-9},
-      {"error of the sums", sums_error(model, part), "the model's coefficients against the sum of the solutions'",
+      {"error of the bias", bias_error, "the model's bias against the sum of the solutions' (0 is right)",
        1e-9},
+      {"error of the sums", sums_error(model, part),
+       "the model's coefficients against the sum of the solutions'", 1e-9},
   };
   certificate.verdict = fmt::format(
       "Every solution of the blend is the minimum of its own convex problem, to {:.1e} of the gradient. That "

@@ -26,9 +26,8 @@ void apply_limits(Certificate& certificate) {
     if (!std::isfinite(item.value)) {
       certificate.refutations.push_back(fmt::format("the {} is no finite number", item.name));
     } else if (item.value > item.limit) {
-      certificate.refutations.push_back(
-          fmt::format("the {} is {:.6g} ({}), and at most {:.2g} is right", item.name, item.value, item.meaning,
-                      item.limit));
+      certificate.refutations.push_back(fmt::format("the {} is {:.6g} ({}), and at most {:.2g} is right",
+                                                    item.name, item.value, item.meaning, item.limit));
     }
   }
 }
@@ -36,7 +35,8 @@ void apply_limits(Certificate& certificate) {
 void conclude(Certificate& certificate) {
   if (!certificate.refutations.empty()) {
     certificate.proof = false;
-    certificate.verdict = fmt::format("Something is wrong with this model: {}.", certificate.refutations.front());
+    certificate.verdict =
+        fmt::format("Something is wrong with this model: {}.", certificate.refutations.front());
   }
   certificate.finding = !certificate.refutations.empty() ? Certificate::Finding::refuted
                         : certificate.proof              ? Certificate::Finding::proved

@@ -37,8 +37,9 @@ void judge_gap(const Model& model, double gap, const std::string& nothing, Certi
   certificate.tolerance = asked_tolerance(model);
   certificate.proof = gap <= certificate.tolerance && gap >= -kRounding;
   if (certificate.proof || (gap > 0.0 && gap < 1.0)) {
-    certificate.verdict = fmt::format("{} can have an objective more than {:.1e} (relative) below this model's.",
-                                      nothing, std::max(0.0, gap));
+    certificate.verdict =
+        fmt::format("{} can have an objective more than {:.1e} (relative) below this model's.", nothing,
+                    std::max(0.0, gap));
   } else if (gap >= 1.0) {
     certificate.verdict = "The lower bound on the best objective is not above 0, so it says little.";
   } else {

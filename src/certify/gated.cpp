@@ -184,7 +184,8 @@ void add_switches(const KernelBank& bank, const Targets& targets, const Model& m
   certificate.items.push_back(
       {"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)", 0.0});
   certificate.items.push_back({"stray patterns", stray_patterns(model),
-                               "of switches that prediction chooses from and no sample has, or the other way", 0.0});
+                               "of switches that prediction chooses from and no sample has, or the other way",
+                               0.0});
   certificate.items.push_back({"samples improvable", found.improvable,
                                "that could do with fewer kernels now; 0: the switches are settled"});
   certificate.items.push_back(
@@ -224,7 +225,8 @@ Certificate certify_gated(const KernelBank& bank, const Targets& targets, const 
   }
   const std::string gates = switches ? "switches" : "gates";
   judge_gap(model, margin.gap,
-            fmt::format("For these {} no {}coefficients", gates, switches ? "kernel weights and " : ""), certificate);
+            fmt::format("For these {} no {}coefficients", gates, switches ? "kernel weights and " : ""),
+            certificate);
   // What is proved is about the gates as they are, so it is no proof that the model is the best one.
   certificate.proof = false;
   certificate.verdict += fmt::format(" Whether other {} would be better cannot be proved.", gates);

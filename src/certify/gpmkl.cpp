@@ -274,29 +274,51 @@ double mode_residual(const Process& process, const Matrix& a, bool regression) {
   return worst;
 }
 
-// The model's Q against (K + σ² U⁻¹)⁻¹ or (K + W⁻¹)⁻¹ of its variance samples: with D = σ² U⁻¹ or W⁻¹ the largest entry of
-// Q(K + D) − I, whose columns are divided by 1 + D_j as D may be anything.
-double precision_error(const KernelBank& bank, const Targets& targets, const Model& model) {
-  const auto& part = part_of<GpPart>(model);
-  const Process process = process_of(bank, targets, model, part.variance_samples);
-  const Index n = process.kernel.rows();
+// Solutions with K + σ² U⁻¹ round by its condition number, at most tr K/σ², times the number of operations on an entry.
+double inverse_rounding(const Process& process) {
+  double trace = 0.0;
+  for (Index i = 0; i < process.kernel.rows(); ++i) trace += process.kernel(i, i);
+  return std::numeric_limits<double>::epsilon() * trace / process.noise;
+}
+
+// Scores of some samples.
+Matrix scores_of(const KernelBank& bank, const Model& model, const std::vector<Index>& samples) {
   const Vector weights(model.weights.values.values().begin(), model.weights.values.values().end());
-  Matrix rows(bank.cols(), n);
-  bank.combine_rows(weights, part.variance_samples, rows.view());
+  Matrix rows(bank.cols(), std::ssize(samples));
+  bank.combine_rows(weights, samples, rows.view());
+  Matrix f(rows.cols(), model.coefficients.cols());
+  for (Index c = 0; c < f.cols(); ++c) {
+    for (Index j = 0; j < f.rows(); ++j)
+      f(j, c) = model.bias[at(c)] + algebra::dot(rows.column(j), model.coefficients.column(c));
+  }
+  return f;
+}
+
+// The model's Q against (K + D)⁻¹ of its variance samples, D = σ² U⁻¹ or W⁻¹ at the scores f: how far Q(K + D)z is from a
+// vector z of fixed signs over 1 + D, as D may be anything. A multiplication with all of K would cost as much as the fit.
+double precision_error(const Process& process, const Matrix& f, const GpPart& part) {
+  const Index n = process.kernel.rows();
   double worst = 0.0;
-  for (Index c = 0; c < model.coefficients.cols(); ++c) {
-    const Matrix product = times(part.precision[at(c)], process.kernel);
+  for (Index c = 0; c < std::ssize(part.precision); ++c) {
+    Matrix z(n, 1);
+    Matrix d(n, 1);
     for (Index j = 0; j < n; ++j) {
-      const double f = algebra::dot(rows.column(j), model.coefficients.column(c)) + model.bias[at(c)];
-      const double w = process.u[at(j)] * probability(f) * probability(-f);
-      const double d = part.regression ? process.noise / process.u[at(j)] : 1.0 / std::max(w, 1e-300);
-      for (Index i = 0; i < n; ++i) {
-        const double entry = product(i, j) + part.precision[at(c)](i, j) * d - (i == j ? 1.0 : 0.0);
-        worst = worse(worst, std::abs(entry) / (1.0 + (part.regression ? 0.0 : d)));
-      }
+      const double w = process.u[at(j)] * probability(f(j, c)) * probability(-f(j, c));
+      d(j, 0) = part.regression ? process.noise / process.u[at(j)] : 1.0 / std::max(w, 1e-300);
+      z(j, 0) = ((j * (j + 1) / 2) % 2 == 0 ? 1.0 : -1.0) / (1.0 + d(j, 0));
     }
+    Matrix image = times(process.kernel, z);
+    for (Index j = 0; j < n; ++j) image(j, 0) += d(j, 0) * z(j, 0);
+    const Matrix back = times(part.precision[at(c)], image);
+    for (Index j = 0; j < n; ++j) worst = worse(worst, std::abs(back(j, 0) - z(j, 0)) * (1.0 + d(j, 0)));
   }
   return worst;
+}
+
+double precision_error(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const auto& part = part_of<GpPart>(model);
+  return precision_error(process_of(bank, targets, model, part.variance_samples),
+                         scores_of(bank, model, part.variance_samples), part);
 }
 
 // The model's k_p(x, x) against the mean over the samples that count.
@@ -332,21 +354,23 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
   const Process all = process_of(bank, targets, model, counted);
   Matrix a(std::ssize(counted), model.coefficients.cols());
   double bias_error = 0.0;
+  double bias_size = 0.0;  // of what it is the sum of
   for (Index c = 0; c < a.cols(); ++c) {
     double sum = 0.0;
-    for (Index i = 0; i < a.rows(); ++i) sum += a(i, c) = model.coefficients(counted[at(i)], c) / part.scale;
+    double size = 1.0;
+    for (Index i = 0; i < a.rows(); ++i) {
+      sum += a(i, c) = model.coefficients(counted[at(i)], c) / part.scale;
+      size += part.constant * std::abs(a(i, c));
+    }
     const double right = part.centre + part.scale * part.constant * sum;
-    bias_error = worse(bias_error, std::abs(right - model.bias[at(c)]) / std::max(part.scale, std::abs(right)));
+    bias_error = worse(bias_error, std::abs(right - model.bias[at(c)]));
+    bias_size = std::max(bias_size, part.scale * size + std::abs(part.centre));
   }
   const double residual = mode_residual(all, a, part.regression);
+  const double precision = part.variance_samples == counted ? precision_error(all, times(all.kernel, a), part)
+                                                            : precision_error(bank, targets, model);
   Certificate certificate;
-  // Inverses of K + σ² round by its condition number, at most n w/σ².
-  double rounding = 0.0;
-  if (part.regression) {
-    double prior = 0.0;
-    for (Index i = 0; i < chosen.kernel.rows(); ++i) prior += chosen.kernel(i, i);
-    rounding = 1e-16 * prior / part.noise * static_cast<double>(chosen.kernel.rows());
-  }
+  const double rounding = part.regression ? inverse_rounding(all) : 0.0;
   certificate.items = {
       {"log evidence", slopes.evidence, "of the samples on which the weights were chosen, recomputed",
        std::numeric_limits<double>::infinity(), rounding},
@@ -356,12 +380,14 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
        std::numeric_limits<double>::infinity(), rounding},
       // Newton's method ends when the posterior gains 1e-12 of its size, which leaves about the root of that.
       {"residual of the mode", residual,
-       "of the equation that the coefficients of all samples satisfy (0 is right)", 1e-5 * coarseness(bank)},
-      {"error of the bias", bias_error, "the model's bias against that of its constant kernel (0 is right)", 1e-9},
-      {"error of the precision", precision_error(bank, targets, model), "of the variances' samples, times its inverse",
+       "of the equation that the coefficients of all samples satisfy (0 is right)",
+       std::max(1e-5 * coarseness(bank), rounding)},
+      {"error of the bias", bias_error, "the model's bias against that of its constant kernel (0 is right)",
+       1e-9 * bias_size},
+      {"error of the precision", precision, "of the variances' samples, against its inverse (0 is right)",
        std::max(1e-6 * coarseness(bank), rounding)},
-      {"error of the diagonals", diagonal_error(bank, counted, part), "kernels of a sample with itself (0 is right)",
-       1e-9 * coarseness(bank)},
+      {"error of the diagonals", diagonal_error(bank, counted, part),
+       "kernels of a sample with itself (0 is right)", 1e-9 * coarseness(bank)},
   };
   certificate.verdict = fmt::format(
       "The kernel weights are a stationary point of the evidence, to {:.1e} nats per sample, and the "

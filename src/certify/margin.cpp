@@ -213,7 +213,8 @@ Certificate certify_margin(const KernelBank& bank, const Targets& targets, const
   Certificate certificate;
   certificate.items = items_of(total);
   const bool learned = part_of<MarginPart>(model).norm != 0.0;
-  judge_gap(model, total.gap, learned ? "No kernel weights and coefficients" : "With these kernel weights no coefficients",
+  judge_gap(model, total.gap,
+            learned ? "No kernel weights and coefficients" : "With these kernel weights no coefficients",
             certificate);
   if (!learned) certificate.verdict += " The weights were not learned, and others may be better.";
   return certificate;

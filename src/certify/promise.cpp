@@ -145,8 +145,8 @@ double variance_rounding(const Model& model) {
   for (std::size_t p = 0; p < part->self.size(); ++p)
     prior += model.weights.values(0, static_cast<Index>(p)) * part->self[p];
   const double precision = part->regression ? 1.0 / std::max(part->noise, 1e-300) : 0.25;
-  return static_cast<double>(model.coefficients.rows()) * std::numeric_limits<double>::epsilon() * prior * prior *
-         precision * part->scale * part->scale;
+  return static_cast<double>(model.coefficients.rows()) * std::numeric_limits<double>::epsilon() * prior *
+         prior * precision * part->scale * part->scale;
 }
 
 struct Column {
@@ -161,8 +161,8 @@ void compare_columns(const Column& given, const char* what, Certificate& certifi
   const std::size_t promised = given.promised.is_array() ? given.promised.size() : 0;
   if (promised != given.found.size()) {
     certificate.refutations.push_back(
-        fmt::format("training promised {} columns of {} of the training samples, the model predicts {}", promised,
-                    what, given.found.size()));
+        fmt::format("training promised {} columns of {} of the training samples, the model predicts {}",
+                    promised, what, given.found.size()));
     return;
   }
   for (std::size_t c = 0; c < promised; ++c) {
@@ -175,22 +175,22 @@ void compare_columns(const Column& given, const char* what, Certificate& certifi
       apart = worse(apart, there ? std::abs(sums[k].get<double>() - given.found[c][k]) : std::nan(""));
     }
     if (apart <= allowed) continue;
-    certificate.refutations.push_back(
-        fmt::format("the {} of the training samples (column {}) are not those that training promised: sums of them "
-                    "differ by {:.2g} where rounding explains {:.2g}",
-                    what, c + 1, apart, allowed));
+    certificate.refutations.push_back(fmt::format(
+        "the {} of the training samples (column {}) are not those that training promised: sums of them "
+        "differ by {:.2g} where rounding explains {:.2g}",
+        what, c + 1, apart, allowed));
     return;
   }
 }
 
-void compare_predictions(const KernelBank& bank, const Model& model, const Json& sums, const Precision& precision,
-                         const Context& context, Certificate& certificate) {
+void compare_predictions(const KernelBank& bank, const Model& model, const Json& sums,
+                         const Precision& precision, const Context& context, Certificate& certificate) {
   const Predictions predictions = predict(model, bank, {}, context);
   const TrainingSums found = training_sums(predictions);
   const auto promised = [&](const char* key) { return sums.contains(key) ? sums.at(key) : Json(); };
   const Json scores = promised("scores");
-  compare_columns({scores, found.scores, predictions.scores, false, score_rounding(bank, model, precision)}, "scores",
-                  certificate);
+  compare_columns({scores, found.scores, predictions.scores, false, score_rounding(bank, model, precision)},
+                  "scores", certificate);
   // How kernels of single precision move probabilities and variances depends on the method.
   if (precision.single) return;
   const Json chances = promised("probabilities");

@@ -234,8 +234,8 @@ Certificate certify_mklda(const KernelBank& bank, const Truth& truth, const Mode
       {"largest gap", worst, "relative, of a single solution under its own penalties"},
       {"stray coefficients", mean.lopsided, "that no violations add up to, relative to all", kRounding},
       {"error of the weights", mean.weights, "of each solution against its penalties (0 is right)", kRounding},
-      {"error of the sums", shown_error(model, part), "the model's own weights and coefficients against the solutions'",
-       kRounding},
+      {"error of the sums", shown_error(model, part),
+       "the model's own weights and coefficients against the solutions'", kRounding},
       {"bias", largest_bias(model), "which the method does not learn", 0.0},
   };
   certificate.verdict =
@@ -293,7 +293,8 @@ Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model&
   // With one output the score is the difference of two classes with opposite coefficients: 2·Σ a K.
   Matrix a = model.coefficients;
   for (double& value : a.values()) value *= a.cols() == 1 ? 0.5 : 1.0;
-  Vector group = group_norms(bank, a, truth.classes);
+  const Vector norms = group_norms(bank, a, truth.classes);
+  Vector group = norms;
   double sum = 0.0;
   for (std::size_t f = 0; f < group.size(); ++f) {
     group[f] *= weights(0, static_cast<Index>(f));
@@ -304,7 +305,7 @@ Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model&
   finding.primal = mean_loss(truth, scores_of(bank, weights, model.coefficients, memory)) +
                    0.5 * part.lambda * size * size + part.alpha * sum;
   finding.lopsided = lopsided(truth, a);
-  finding.weights = mirror_error(weights, group_norms(bank, a, truth.classes), part);
+  finding.weights = mirror_error(weights, norms, part);
   finding.dual = make_feasible(truth, a);
   Vector excess = group_norms(bank, a, truth.classes);
   for (double& value : excess) value = std::max(0.0, value - part.alpha);

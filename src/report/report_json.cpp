@@ -29,7 +29,8 @@ class Numbers {
 Json certificate_json(const Certificate& certificate, const std::string& path, Numbers& number) {
   Json items = Json::array();
   for (const auto& item : certificate.items) {
-    Json one = {{"name", item.name}, {"value", number(item.value, path + item.name)}, {"meaning", item.meaning}};
+    Json one = {
+        {"name", item.name}, {"value", number(item.value, path + item.name)}, {"meaning", item.meaning}};
     if (std::isfinite(item.limit)) one["limit"] = item.limit;
     items.push_back(std::move(one));
   }

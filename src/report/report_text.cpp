@@ -120,9 +120,9 @@ std::string_view to_string(Certificate::Finding finding) {
 
 std::string to_text(const Certificate& certificate) {
   if (certificate.verdict.empty() && certificate.items.empty()) return "certificate: none\n";
-  const std::string title = fmt::format(
-      "certificate ({}{}): ", to_string(certificate.finding),
-      certificate.finding == Certificate::Finding::checked ? ", which is not a proof" : "");
+  const std::string title =
+      fmt::format("certificate ({}{}): ", to_string(certificate.finding),
+                  certificate.finding == Certificate::Finding::checked ? ", which is not a proof" : "");
   std::string text = "  " + wrap(title + certificate.verdict, kReportWidth, 2) + "\n";
   text.erase(0, 2);  // the first line is not indented
   std::size_t width = 0;

@@ -46,7 +46,8 @@ struct ModelArrays {
       if (name == "__metadata__" || name == "kloom.block_crc") continue;
       const auto begin = entry.at("data_offsets")[0].get<std::size_t>();
       const auto end = entry.at("data_offsets")[1].get<std::size_t>();
-      arrays.push_back({name, entry.at("dtype"), entry.at("shape"), file.substr(8 + length + begin, end - begin)});
+      arrays.push_back(
+          {name, entry.at("dtype"), entry.at("shape"), file.substr(8 + length + begin, end - begin)});
     }
   }
 

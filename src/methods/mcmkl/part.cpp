@@ -91,7 +91,8 @@ std::string McmklPart::trouble(const Model& model) const {
   if (!is_shape(class_weights, class_kernels.cols() / classes, model.weights.values.cols()))
     return "the weights of the kernels on classes have the wrong shape";
   if (!models::all_finite(class_kernels.values())) return "a kernel on classes has a number that is not finite";
-  if (!models::all_at_least(class_weights.values(), 0.0)) return "a weight of a kernel on classes is no number >= 0";
+  if (!models::all_at_least(class_weights.values(), 0.0))
+    return "a weight of a kernel on classes is no number >= 0";
   return {};
 }
 

@@ -175,7 +175,8 @@ std::string StreamPart::trouble(const Model& model) const {
   if (found.empty() && features) found = features_trouble(*features, model);
   if (!found.empty()) return found;
   bool finite = models::all_finite(numbers);
-  for (const auto& [name, matrix] : stream_matrices(*this)) finite = finite && models::all_finite(matrix->values());
+  for (const auto& [name, matrix] : stream_matrices(*this))
+    finite = finite && models::all_finite(matrix->values());
   return finite ? "" : "the state of the stream has a number that is not finite";
 }
 

@@ -96,7 +96,8 @@ Trained trained(const Setting& setting) {
 }
 
 double largest_change(const Matrix& now, const Matrix& before) {
-  if (now.rows() != before.rows() || now.cols() != before.cols()) return std::numeric_limits<double>::infinity();
+  if (now.rows() != before.rows() || now.cols() != before.cols())
+    return std::numeric_limits<double>::infinity();
   double size = 0.0;
   double change = 0.0;
   for (std::size_t k = 0; k < now.values().size(); ++k) {
