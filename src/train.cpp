@@ -101,6 +101,17 @@ FitResult fit_and_judge(const Learner& learner, const KernelBank& bank, const Ta
   return fit;
 }
 
+// How many numbers of a sample an entry of a kernel is made of, on average. Texts count as long.
+Index numbers_per_entry(const std::vector<KernelTerm>& terms) {
+  constexpr Index of_text = 500;
+  Index total = 0;
+  for (const KernelTerm& term : terms) {
+    const bool text = term.function == KernelFunction::spectrum || term.function == KernelFunction::words;
+    total += text ? of_text : std::ssize(term.features);
+  }
+  return terms.empty() ? 0 : total / std::ssize(terms);
+}
+
 }  // namespace
 
 const Learner& choose_learner(std::string_view method, const Targets& targets) {
@@ -162,7 +173,7 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& lea
   const auto p = std::ssize(recipe_->terms);
   const std::size_t data = data_bytes();
   const MemoryShare share = plan_memory(learner, n, p, outputs, without_data(context, data));
-  BankRequest request = preferred_bank(learner, n, p, share.bank);
+  BankRequest request = preferred_bank(learner, n, p, share.bank, numbers_per_entry(recipe_->terms));
   if (kind != BankKind::automatic) request.kind = kind;
   auto bank = stored(request, share.bank, context);
   const std::size_t own = bank->bytes() - bank->shared_bytes();
