@@ -82,7 +82,9 @@ void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const
     ProgressMeter(context, "certificate").step(0, 1, std::numeric_limits<double>::quiet_NaN());
     if (request.certificate) report.certificate = certify(bank, targets, fit.model, context);
     if (!request.evaluate) return;
-    Evaluation evaluation = evaluate(predict(fit.model, bank, {}, context), targets);
+    const Predictions predictions = predict(fit.model, bank, {}, context);
+    report.training_sums = training_sums(predictions);
+    Evaluation evaluation = evaluate(predictions, targets);
     evaluation.name = "training data";
     report.evaluations.push_back(std::move(evaluation));
   } catch (const Interrupted&) {
