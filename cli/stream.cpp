@@ -10,12 +10,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "commands.h"
 #include "dataset_options.h"
 #include "exit_code.h"
 #include "interrupt.h"
 #include "kloom/error.h"
+#include "kloom/kernels.h"
+#include "kloom/machine.h"
 #include "kloom/stream.h"
 #include "model_text.h"
 #include "output_file.h"
@@ -44,6 +47,7 @@ struct StreamCommandOptions {
   bool resume = false;
   bool skip_seen = false;
   bool predictions = false;
+  std::set<std::string> given;  // options of the method that the command line has
 };
 
 void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
@@ -114,11 +118,14 @@ bool holds_sample(std::string_view line) {
 // Whole lines of standard input, a given number of samples at a time.
 class Lines {
  public:
+  explicit Lines(const Context& context) : limit_(std::min(memory_budget(context) / 4, kMost)) {}
+
   // Up to `most` sample lines (fewer at the end of the input), with everything between them.
   std::string take(Index most) {
     std::string result;
     for (Index found = 0; found < most;) {
       const std::size_t end = text_.find('\n', start_);
+      if (result.size() + text_.size() - start_ > limit_) too_long(result.empty());
       if (end == std::string::npos && !ended_ && !interrupted()) {
         refill();
         continue;
@@ -130,12 +137,23 @@ class Lines {
       if (holds_sample(line)) ++found;
       result += line;
       start_ = stop;
+      ++taken_;
     }
     return result;
   }
   [[nodiscard]] bool ended() const { return ended_ && start_ == text_.size(); }
 
  private:
+  static constexpr std::size_t kMost = std::size_t{1} << 30;  // a line of a gigabyte is no line
+
+  [[noreturn]] void too_long(bool one_line) const {
+    throw ResourceError(fmt::format(
+        "standard input line {}: {} more than {}. {}", taken_ + 1,
+        one_line ? "it has" : "the lines before it that are held together have", format_bytes(limit_),
+        one_line ? "Is this a stream of lines? A larger memory budget (--memory) allows longer ones."
+                 : "Use a smaller --warm-up or a larger memory budget (--memory)."));
+  }
+
   void refill() {
     text_.erase(0, start_);
     start_ = 0;
@@ -151,15 +169,47 @@ class Lines {
     if (got < 0 && errno != EINTR) throw FileError("standard input cannot be read");
   }
 
+  std::size_t limit_;
   std::string text_;
   std::size_t start_ = 0;
+  Index taken_ = 0;  // lines
   bool ended_ = false;
 };
+
+// What the checkpoint has is kept, so an option that says something else would be obeyed in vain.
+void refuse_changes(const StreamCommandOptions& asked, const StreamLearner& learner, const std::string& path) {
+  const auto require = [&](const char* option, bool same, const std::string& has) {
+    if (!asked.given.contains(option) || same) return;
+    throw InvalidArgument(fmt::format("{}: the checkpoint was made with {}, which {} cannot change; leave the option out, "
+                                      "or begin anew without --resume",
+                                      path, has, option));
+  };
+  const StreamOptions& own = learner.options();
+  const StreamOptions& now = asked.stream;
+  require("--method", now.method == own.method, "the method " + own.method);
+  const std::string kernels = to_string(learner.recipe().spec);
+  require("--kernels", to_string(parse_kernel_spec(asked.kernels)) == kernels, "the kernels " + kernels);
+  require("--literal", now.literal == own.literal, "mkl-dao in its re-based form");
+  require("--dt-update", now.dt_update == own.dt_update, fmt::format("--dt-update {}", own.dt_update));
+  require("--budget", now.budget == own.budget, fmt::format("--budget {}", own.budget));
+  require("--approx", now.approx == own.approx, "--approx " + own.approx);
+  require("--features", now.features == own.features, fmt::format("--features {}", own.features));
+  require("--lambda", now.lambda == own.lambda, fmt::format("--lambda {}", own.lambda));
+  require("--alpha", now.alpha == own.alpha, fmt::format("--alpha {}", own.alpha));
+  const PreprocessingOptions wanted = preprocessing_options(asked.dataset);
+  const PreprocessingOptions& has = learner.recipe().preprocessing.options();
+  const std::string other = "other rules for its columns";
+  require("--impute", wanted.impute == has.impute && wanted.indicate == has.indicate, other);
+  require("--categorical", wanted.decide == has.decide && wanted.onehot == has.onehot, other);
+  require("--category", wanted.categories == has.categories, other);
+  require("--keep", wanted.keep == has.keep, other);
+  require("--no-standardise", wanted.standardise == has.standardise, other);
+}
 
 class Stream {
  public:
   Stream(const StreamCommandOptions& options, Session& session)
-      : options_(options), session_(session), reader_(format(options.format), options.dataset.target) {}
+      : options_(options), session_(session), reader_(format(options.format), options.dataset.target), lines_(session.context()) {}
 
   int run() {
     begin();
@@ -184,6 +234,7 @@ class Stream {
   void begin() {
     if (options_.resume) {
       learner_.emplace(load_model(options_.output), session_.context());
+      refuse_changes(options_, *learner_, options_.output);
       saved_ = reported_ = learner_->samples();
       right_before_ = learner_->right();
       session_.console().note(fmt::format("going on after {} samples with {} support vectors",
@@ -282,12 +333,12 @@ class Stream {
                                                           static_cast<double>(learner_->samples())
                                                     : 0.0;
     const nlohmann::ordered_json json = {{"command", "stream"},
-                                         {"method", options_.stream.method},
+                                         {"method", learner_->options().method},
                                          {"samples", learner_->samples()},
                                          {"right", learner_->right()},
                                          {"prequential_accuracy", accuracy},
                                          {"support_vectors", learner_->support_vectors()},
-                                         {"approx", options_.stream.approx},
+                                         {"approx", learner_->options().approx},
                                          {"approximation_error", learner_->approximation_error().mean},
                                          {"classes", learner_->classes()},
                                          {"seconds", session_.seconds()},
@@ -341,7 +392,10 @@ int run_stream(const Arguments& arguments) {
   add_stream_options(line.app(), options);
   add_preprocessing_options(line.app(), options.dataset);
   add_common_options(line.app(), options.common);
-  return line.parse(arguments) ? run(options) : kDone;
+  if (!line.parse(arguments)) return kDone;
+  for (const CLI::Option* option : line.app().get_options())
+    if (option->count() > 0 && !option->get_lnames().empty()) options.given.insert("--" + option->get_lnames().front());
+  return run(options);
 }
 
 }  // namespace kloom::cli

@@ -147,6 +147,7 @@ std::string BemklPosterior::trouble(const Model& model) const {
   if (!empty_or(sample_weights, samples)) return "there is not one weight for each sample";
   if (!empty_or(target_scale, outputs) || target_centre.size() != target_scale.size())
     return "there is not one scale for each target";
+  if (!(temperature > 0.0 && std::isfinite(temperature))) return "the temperature of its probabilities is not above 0";
   for (const auto& group : groups) {
     std::string found = group_trouble(group, samples, std::ssize(model.kernel_names), apart ? 1 : outputs);
     if (!found.empty()) return found;
