@@ -133,7 +133,7 @@ int run(CvOptions& options, const Arguments& arguments) {
   const Learner& learner = choose_method(options.method, input.targets);
   if (input.request.metric.empty()) input.request.metric = default_metric(input.targets.task);
   input.request.candidates = {candidate_of(options, learner)};
-  input.request.splits = make_splits(input.targets, input.splits, session.context().seed);
+  input.request.splits = make_splits(input.targets, input.splits, session.context());
   session.console().note(fmt::format("{}: {} splits", learner.name, input.request.splits.size()));
   Comparison comparison = summarise(
       input.request, cross_validate(input.data, input.targets, input.request, session.stoppable_context()));

@@ -51,7 +51,9 @@ FileKind kind_of(const std::string& path) {
     length |= static_cast<std::uint64_t>(value) << (8 * byte);
   }
   constexpr std::uint64_t kLongestHeader = 100'000'000;
-  if (file.peek() != '{' || length > kLongestHeader) return FileKind::data;
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  if (file.peek() != '{' || length > kLongestHeader || unknown || length > size) return FileKind::data;
   std::string header(length, '\0');
   file.read(header.data(), static_cast<std::streamsize>(length));
   return header.find("kloom-bank") != std::string::npos ? FileKind::bank : FileKind::model;

@@ -94,7 +94,7 @@ int dispatch(const Arguments& arguments) {
 }
 
 int fail(const std::string& message, int code, const Arguments& arguments) {
-  write_stderr("kloom: " + message + "\n");
+  write_stderr("kloom: " + kloom::printable(message) + "\n");
   if (std::find(arguments.begin(), arguments.end(), "--json") != arguments.end()) {
     const nlohmann::ordered_json json = {{"error", valid_utf8(message)}, {"exit_code", code}};
     const std::string text = json.dump(2) + "\n";

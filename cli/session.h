@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every command has in common: --json, --quiet, --seed, --threads, --memory, and the Context made of them.
+// What every command has in common: --json, --quiet, --seed, --threads, --memory, --unpack-ratio, and the Context made of them.
 #pragma once
 
 #include <chrono>
@@ -21,6 +21,7 @@ struct CommonOptions {
   std::string seed = "1";
   int threads = 0;
   std::string memory;
+  double unpack_ratio = Context().unpack_ratio;
 };
 
 void add_common_options(CLI::App& app, CommonOptions& options);

@@ -6,12 +6,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "commands.h"
 #include "dataset_options.h"
 #include "exit_code.h"
 #include "interrupt.h"
 #include "kloom/error.h"
+#include "kloom/kernels.h"
+#include "kloom/machine.h"
 #include "kloom/stream.h"
 #include "model_text.h"
 #include "outputs.h"
@@ -42,6 +45,7 @@ struct StreamCommandOptions {
   bool skip_seen = false;
   std::string bad_lines = "stop";
   bool predictions = false;
+  std::set<std::string> given;  // options of the method that the command line has
 };
 
 void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
@@ -108,13 +112,45 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(output);
 }
 
+// What the checkpoint has is kept, so an option that says something else would be obeyed in vain.
+void refuse_changes(const StreamCommandOptions& asked, const StreamLearner& learner, const std::string& path) {
+  const auto require = [&](const char* option, bool same, const std::string& has) {
+    if (!asked.given.contains(option) || same) return;
+    throw InvalidArgument(
+        fmt::format("{}: the checkpoint was made with {}, which {} cannot change; leave the option out, "
+                    "or begin anew without --resume",
+                    path, has, option));
+  };
+  const StreamOptions& own = learner.options();
+  const StreamOptions& now = asked.stream;
+  require("--method", now.method == own.method, "the method " + own.method);
+  const std::string kernels = to_string(learner.recipe().spec);
+  require("--kernels", to_string(parse_kernel_spec(asked.kernels)) == kernels, "the kernels " + kernels);
+  require("--literal", now.literal == own.literal, "mkl-dao in its re-based form");
+  require("--dt-update", now.dt_update == own.dt_update, fmt::format("--dt-update {}", own.dt_update));
+  require("--budget", now.budget == own.budget, fmt::format("--budget {}", own.budget));
+  require("--approx", now.approx == own.approx, "--approx " + own.approx);
+  require("--features", now.features == own.features, fmt::format("--features {}", own.features));
+  require("--lambda", now.lambda == own.lambda, fmt::format("--lambda {}", own.lambda));
+  require("--alpha", now.alpha == own.alpha, fmt::format("--alpha {}", own.alpha));
+  const PreprocessingOptions wanted = preprocessing_options(asked.dataset);
+  const PreprocessingOptions& has = learner.recipe().preprocessing.options();
+  const std::string other = "other rules for its columns";
+  require("--impute", wanted.impute == has.impute && wanted.indicate == has.indicate, other);
+  require("--categorical", wanted.decide == has.decide && wanted.onehot == has.onehot, other);
+  require("--category", wanted.categories == has.categories, other);
+  require("--keep", wanted.keep == has.keep, other);
+  require("--no-standardise", wanted.standardise == has.standardise, other);
+}
+
 class Stream {
  public:
   Stream(const StreamCommandOptions& options, Session& session)
       : options_(options),
         session_(session),
         reader_(StreamReader(format(options.format), options.dataset.target), options.bad_lines == "skip",
-                session) {}
+                session),
+        lines_(session.context()) {}
 
   int run() {
     begin();
@@ -144,6 +180,7 @@ class Stream {
   void begin() {
     if (options_.resume) {
       learner_.emplace(load_model(options_.output), session_.context());
+      refuse_changes(options_, *learner_, options_.output);
       saved_ = reported_ = learner_->samples();
       right_before_ = learner_->right();
       session_.console().note(fmt::format("going on after {} samples with {} support vectors",
@@ -258,13 +295,13 @@ class Stream {
                                                           static_cast<double>(learner_->samples())
                                                     : 0.0;
     const nlohmann::ordered_json json = {{"command", "stream"},
-                                         {"method", options_.stream.method},
+                                         {"method", learner_->options().method},
                                          {"samples", learner_->samples()},
                                          {"right", learner_->right()},
                                          {"bad_lines", reader_.bad()},
                                          {"prequential_accuracy", accuracy},
                                          {"support_vectors", learner_->support_vectors()},
-                                         {"approx", options_.stream.approx},
+                                         {"approx", learner_->options().approx},
                                          {"approximation_error", learner_->approximation_error().mean},
                                          {"classes", learner_->classes()},
                                          {"seconds", session_.seconds()},
@@ -319,7 +356,11 @@ int run_stream(const Arguments& arguments) {
   add_stream_options(line.app(), options);
   add_preprocessing_options(line.app(), options.dataset);
   add_common_options(line.app(), options.common);
-  return line.parse(arguments) ? run(options) : kDone;
+  if (!line.parse(arguments)) return kDone;
+  for (const CLI::Option* option : line.app().get_options())
+    if (option->count() > 0 && !option->get_lnames().empty())
+      options.given.insert("--" + option->get_lnames().front());
+  return run(options);
 }
 
 }  // namespace kloom::cli

@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "interrupt.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::cli {
 
@@ -28,6 +30,8 @@ std::string_view next_line(std::string_view& text) {
 
 namespace {
 
+constexpr std::size_t kMost = std::size_t{1} << 30;  // a line of a gigabyte is no line
+
 bool holds_any(std::string_view text) {
   while (!text.empty()) {
     if (holds_sample(next_line(text))) return true;
@@ -37,10 +41,21 @@ bool holds_any(std::string_view text) {
 
 }  // namespace
 
+Lines::Lines(const Context& context) : limit_(std::min(memory_budget(context) / 4, kMost)) {}
+
+void Lines::too_long(bool one_line) const {
+  throw ResourceError(
+      fmt::format("standard input line {}: {} more than {}. {}", taken_ + 1,
+                  one_line ? "it has" : "the lines before it that are held together have", format_bytes(limit_),
+                  one_line ? "Is this a stream of lines? A larger memory budget (--memory) allows longer ones."
+                           : "Use a smaller --warm-up or a larger memory budget (--memory)."));
+}
+
 std::string Lines::take(Index most) {
   std::string result;
   for (Index found = 0; found < most;) {
     const std::size_t end = text_.find('\n', start_);
+    if (result.size() + text_.size() - start_ > limit_) too_long(result.empty());
     if (end == std::string::npos && !ended_ && refill()) continue;
     const std::size_t stop = end == std::string::npos ? text_.size() : end + 1;
     // What was cut off by Ctrl-C is not a whole line.
@@ -49,6 +64,7 @@ std::string Lines::take(Index most) {
     if (holds_sample(line)) ++found;
     result += line;
     start_ = stop;
+    ++taken_;
   }
   return result;
 }

@@ -22,6 +22,8 @@ namespace kloom::cli {
 // Whole lines of standard input, a given number of samples at a time.
 class Lines {
  public:
+  // Lines that are held together may take a part of the memory budget.
+  explicit Lines(const Context& context);
   // Up to `most` sample lines (fewer at the end of the input), with everything between them.
   std::string take(Index most);
   [[nodiscard]] bool ended() const { return ended_ && start_ == text_.size(); }
@@ -31,9 +33,12 @@ class Lines {
  private:
   // False after Ctrl-C, if there is nothing to be had at once.
   bool refill();
+  [[noreturn]] void too_long(bool one_line) const;
 
+  std::size_t limit_;
   std::string text_;
   std::size_t start_ = 0;
+  Index taken_ = 0;  // lines
   bool ended_ = false;
   std::string trouble_;
 };

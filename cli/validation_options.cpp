@@ -38,11 +38,11 @@ SplitRequest split_request(const ValidationOptions& options, Dataset& data) {
   SplitRequest request;
   request.folds = options.folds;
   request.repeats = options.repeats;
-  if (!options.split.empty() && options.holdout > 0.0)
+  if (!options.split.empty() && options.holdout)
     throw InvalidArgument("--split and --holdout both say what is tested; give one of them");
-  if (options.holdout > 0.0) {
+  if (options.holdout) {
     request.kind = SplitRequest::Kind::holdout;
-    request.test_share = options.holdout;
+    request.test_share = *options.holdout;
   }
   if (!options.group.empty()) request.groups = take_column(data, options.group, "--group");
   if (!options.split.empty()) {

@@ -3,6 +3,7 @@
 // What `cv` and `compare` have in common: samples, splits, and how results are kept and shown.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct ValidationOptions {
   KernelOptions kernels;
   Index folds = 5;
   Index repeats = 1;
-  double holdout = 0.0;  // 0: folds
+  std::optional<double> holdout;  // none: folds
   std::string group;
   std::string split;
   std::string metric;

@@ -59,6 +59,9 @@ class StreamLearner {
   [[nodiscard]] Index support_vectors() const;
   [[nodiscard]] Index lines() const;  // samples read so far, with and without label
   [[nodiscard]] const std::vector<std::string>& classes() const;
+  // What it was made with; after a checkpoint, what the checkpoint was made with.
+  [[nodiscard]] const StreamOptions& options() const;
+  [[nodiscard]] const Recipe& recipe() const;
   // How far the finite features are from the kernels, on the first samples; 0 without them.
   [[nodiscard]] FeatureError approximation_error() const;
   // A model for `predict` that is also a checkpoint: save it with save_model. Throws InvalidArgument while

@@ -97,9 +97,9 @@ std::string group_trouble(const Group& group, Index samples, Index kernels, Inde
     if (!models::like_covariance(covariance)) return "the covariance of the coefficients is none";
   }
   for (const auto& precisions :
-       {std::span(group.lambda.values()), std::span<const double>(group.omega), std::span<const double>(group.gamma),
-        std::span<const double>(group.upsilon), std::span<const double>(group.epsilon),
-        std::span<const double>(group.e_precision)}) {
+       {std::span(group.lambda.values()), std::span<const double>(group.omega),
+        std::span<const double>(group.gamma), std::span<const double>(group.upsilon),
+        std::span<const double>(group.epsilon), std::span<const double>(group.e_precision)}) {
     if (!all_above(precisions, 0.0)) return "a precision of the posterior is no number above 0";
   }
   if (!models::like_covariance(group.be_covariance)) return "the covariance of bias and kernel weights is none";
@@ -170,6 +170,8 @@ std::string BemklPosterior::trouble(const Model& model) const {
   }
   if (prior.non_negative && !models::all_at_least(model.weights.values.values(), 0.0))
     return "a kernel weight that must not be negative is";
+  if (!(temperature > 0.0 && std::isfinite(temperature)))
+    return "the temperature of its probabilities is not above 0";
   for (const auto& group : groups) {
     std::string found = group_trouble(group, samples, std::ssize(model.kernel_names), apart ? 1 : outputs);
     if (!found.empty()) return found;
