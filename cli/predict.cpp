@@ -13,7 +13,7 @@
 #include "interrupt.h"
 #include "kloom/error.h"
 #include "model_text.h"
-#include "output_file.h"
+#include "outputs.h"
 #include "prediction_table.h"
 #include "text.h"
 
@@ -71,7 +71,7 @@ int run(const PredictCommandOptions& options) {
   if (to_file) {
     std::vector<std::string> inputs = input_files(request);
     inputs.push_back(options.model);
-    require_writable(options.output, inputs);
+    require_outputs({{"-o", options.output, OutputKind::text}}, inputs);
   }
   const Dataset data = load_dataset(request, session.context());
   stop_if_interrupted();
@@ -88,7 +88,7 @@ int run(const PredictCommandOptions& options) {
 
   const PredictionTable table = prediction_table(model, predictions, data);
   if (to_file) {
-    write_file(options.output, to_csv(table));
+    write_text(options.output, to_csv(table), session.context());
     console.note(fmt::format("{} predictions written to {}", data.samples, options.output));
   } else if (!console.json()) {
     write_stdout(to_csv(table));

@@ -13,7 +13,7 @@ import pytest
 PROGRAM = os.environ["KLOOM_PROGRAM"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
-DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, MISTAKE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 class Result:

@@ -170,6 +170,8 @@ std::string BemklPosterior::trouble(const Model& model) const {
   }
   if (prior.non_negative && !models::all_at_least(model.weights.values.values(), 0.0))
     return "a kernel weight that must not be negative is";
+  if (!(temperature > 0.0 && std::isfinite(temperature)))
+    return "the temperature of its probabilities is not above 0";
   for (const auto& group : groups) {
     std::string found = group_trouble(group, samples, std::ssize(model.kernel_names), apart ? 1 : outputs);
     if (!found.empty()) return found;
