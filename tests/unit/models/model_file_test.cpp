@@ -31,8 +31,13 @@ class Random {
   Index below(Index n) { return static_cast<Index>(engine_() % static_cast<std::uint64_t>(n)); }
   bool coin() { return below(2) == 1; }
 
-  // Any double at all: NaN with payload, infinities, -0, subnormal numbers.
-  double bits() { return std::bit_cast<double>(engine_()); }
+  // Any finite number: -0 and subnormal ones, too.
+  double bits() {
+    double x = std::bit_cast<double>(engine_());
+    while (!std::isfinite(x)) x = std::bit_cast<double>(engine_());
+    return x;
+  }
+  double positive() { return std::max(std::abs(bits()), std::numeric_limits<double>::min()); }
   double finite() { return static_cast<double>(below(2'000'001) - 1'000'000) / 997.0; }
   Vector vector(Index n) {
     Vector v(static_cast<std::size_t>(n));
@@ -44,10 +49,23 @@ class Random {
     for (double& x : m.values()) x = bits();
     return m;
   }
-  Matrix symmetric(Index n) {
-    Matrix m = matrix(n, n);
-    for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < i; ++j) m(j, i) = m(i, j);
+  Vector positives(Index n) {
+    Vector v(static_cast<std::size_t>(n));
+    for (double& x : v) x = positive();
+    return v;
+  }
+  Matrix positives(Index rows, Index cols) {
+    Matrix m(rows, cols);
+    for (double& x : m.values()) x = positive();
+    return m;
+  }
+  // Symmetric, and no entry beyond what the diagonal allows.
+  Matrix covariance(Index n) {
+    Matrix m(n, n);
+    for (Index i = 0; i < n; ++i) {
+      m(i, i) = 1e4 + std::abs(finite());
+      for (Index j = 0; j < i; ++j) m(j, i) = m(i, j) = finite();
+    }
     return m;
   }
   // Bytes of any kind, often not UTF-8.
@@ -99,11 +117,11 @@ KernelTerm random_term(Random& random, Index p, Index samples, Index features) {
   KernelTerm term;
   term.name = random.text();
   term.function = static_cast<KernelFunction>(p % 10);  // every function in turn
-  term.parameter = random.finite();
+  term.parameter = std::abs(random.finite()) + 1.0;
   term.group = random.text();
   term.normalisation = static_cast<Normalisation>(random.below(5));
-  term.distance_scale = random.finite();
-  term.scale = random.finite();
+  term.distance_scale = std::abs(random.finite()) + 1.0;
+  term.scale = std::abs(random.finite()) + 1.0;
   term.centre_mean = random.finite();
   if (random.coin()) term.centre_means = random.vector(samples);
   switch (term.function) {
@@ -156,22 +174,22 @@ BemklPosterior random_posterior(Random& random, Index samples, Index kernels, In
        {&b.prior.sigma_g, &b.prior.margin, &b.prior.lambda.shape, &b.prior.lambda.scale, &b.prior.gamma.shape,
         &b.prior.gamma.scale, &b.prior.omega.shape, &b.prior.omega.scale, &b.prior.upsilon.shape,
         &b.prior.upsilon.scale, &b.prior.epsilon.shape, &b.prior.epsilon.scale})
-    *x = random.bits();
+    *x = random.positive();
   b.likelihood = static_cast<BemklLikelihood>(random.below(3));
   b.literal = random.coin();
-  if (random.coin()) b.sample_weights = random.vector(samples);
-  if (random.coin()) b.target_scale = b.target_centre = random.vector(groups * outputs);
+  if (random.coin()) b.sample_weights = random.positives(samples);
+  if (random.coin()) b.target_scale = b.target_centre = random.positives(groups * outputs);
   for (Index g = 0; g < groups; ++g) {
     BemklPosterior::Group group;
-    group.lambda = random.matrix(samples, outputs);
-    group.omega = random.vector(kernels);
-    for (Vector* v : {&group.gamma, &group.upsilon, &group.epsilon}) *v = random.vector(outputs);
-    group.be_covariance = random.matrix(kernels + outputs, kernels + outputs);
+    group.lambda = random.positives(samples, outputs);
+    group.omega = random.positives(kernels);
+    for (Vector* v : {&group.gamma, &group.upsilon, &group.epsilon}) *v = random.positives(outputs);
+    group.be_covariance = random.covariance(kernels + outputs);
     if (random.coin()) {
-      for (Index c = 0; c < outputs; ++c) group.a_covariance.push_back(random.symmetric(samples));
+      for (Index c = 0; c < outputs; ++c) group.a_covariance.push_back(random.covariance(samples));
     }
     if (random.coin()) group.f_location = random.matrix(samples, outputs);
-    if (random.coin()) group.e_location = group.e_precision = random.vector(kernels);
+    if (random.coin()) group.e_location = group.e_precision = random.positives(kernels);
     b.groups.push_back(group);
   }
   return b;
@@ -188,15 +206,15 @@ Model random_model(unsigned seed) {
   const bool classes = model.task != Task::regression && model.task != Task::multi_regression;
   if (classes) model.classes = random.texts(model.task == Task::binary ? 2 : outputs);
   model.target_name = random.text();
-  model.options_json = random.text();
-  model.report_json = random.text();
+  model.options_json = R"({"C": 1})";
+  model.report_json = random.coin() ? "" : R"({"status": "converged"})";
   model.kernel_names = random.texts(kernels);
   model.weights.shape = static_cast<KernelWeights::Shape>(random.below(3));
   const Index rows = model.weights.shape == KernelWeights::Shape::shared      ? 1
                      : model.weights.shape == KernelWeights::Shape::per_class ? outputs
                                                                               : samples;
   model.weights.values = random.matrix(rows, kernels);
-  if (random.coin()) model.weights.deviation = random.matrix(rows, kernels);
+  if (random.coin()) model.weights.deviation = random.positives(rows, kernels);
   model.coefficients = random.matrix(samples, outputs);
   model.bias = random.vector(outputs);
   if (random.coin() && model.weights.shape != KernelWeights::Shape::per_sample) {
@@ -207,7 +225,7 @@ Model random_model(unsigned seed) {
   } else {
     model.method = "uniform";
     MarginPart part;
-    part.box = random.matrix(samples, outputs);
+    part.box = random.positives(samples, outputs);
     model.part = std::make_shared<MarginPart>(std::move(part));
   }
   if (random.coin()) model.recipe = random_recipe(random, samples, kernels);

@@ -24,7 +24,7 @@ Model sound_model(Gates::Kind kind) {
   model.classes = {"a", "b", "c"};
   model.kernel_names = {"k", "l"};
   model.weights.shape = KernelWeights::Shape::per_class;
-  model.weights.values = test::normal_matrix(3, 2, 1);
+  model.weights.values = Matrix(3, 2, 0.5);
   model.coefficients = test::normal_matrix(4, 3, 2);
   model.bias = {1.0, 2.0, 3.0};
   GatedPart part;
@@ -33,7 +33,7 @@ Model sound_model(Gates::Kind kind) {
   const bool switches = kind == Gates::Kind::switches;
   for (unsigned c = 0; c < 3; ++c) {
     Gates::Output output;
-    output.samples = switches ? Matrix(4, 2, 1.0) : test::normal_matrix(4, 2, 3 + c);
+    output.samples = switches ? Matrix(4, 2, 1.0) : Matrix(4, 2, 0.3 + 0.1 * c);
     if (switches) {
       output.samples(static_cast<Index>(c), 1) = 0.0;
       output.patterns = Matrix(2, 2, 1.0);

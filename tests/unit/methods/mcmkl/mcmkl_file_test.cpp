@@ -25,7 +25,7 @@ Model sound_model() {
   model.task = Task::multiclass;
   model.classes = {"a", "b", "c"};
   model.kernel_names = {"k", "l"};
-  model.weights.values = test::normal_matrix(1, 2, 1);
+  model.weights.values = Matrix(1, 2, 0.5);
   model.coefficients = test::normal_matrix(4, 3, 2);
   model.bias = {1.0, 2.0, 3.0};
   McmklPart part;
@@ -34,7 +34,7 @@ Model sound_model() {
   part.box = {1.0, 2.0, 3.0, 4.0};
   part.dual = test::normal_matrix(4, 3, 3);
   part.class_kernels = test::normal_matrix(3, 6, 4);
-  part.class_weights = test::normal_matrix(2, 2, 5);
+  part.class_weights = Matrix(2, 2, 0.5);
   model.part = std::make_shared<McmklPart>(std::move(part));
   return model;
 }

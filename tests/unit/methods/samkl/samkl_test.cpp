@@ -237,7 +237,7 @@ TEST(Samkl, RefereeProvesTheInnerProblemAndCountsTheRest) {
   EXPECT_EQ(item(certify(*bank, problem.targets, altered, {}), "samples too far"), 1.0);
   altered = fit.model;
   altered.coefficients(3, 0) += 0.5;
-  EXPECT_THAT(certify(*bank, problem.targets, altered, {}).verdict, HasSubstr("not feasible"));
+  EXPECT_THAT(certify(*bank, problem.targets, altered, {}).verdict, HasSubstr("infeasibility"));
 }
 
 // As many switches as kernels: the samples of one class switch everything off and the bias classifies them. The
