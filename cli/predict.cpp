@@ -48,20 +48,6 @@ nlohmann::ordered_json table_json(const PredictionTable& table) {
   return rows;
 }
 
-// A label beside a score that is no number would be made up.
-void require_finite(const Predictions& predictions, const std::string& model, const Dataset& data) {
-  for (const Matrix* part : {&predictions.scores, &predictions.probabilities, &predictions.deviation}) {
-    for (std::size_t k = 0; k < part->values().size(); ++k) {
-      if (std::isfinite(part->values()[k])) continue;
-      const auto sample = static_cast<Index>(k) % part->rows();
-      throw Error(
-          fmt::format("{}: sample {} has no finite prediction by {}; its features or numbers of the model are "
-                      "too large to compute with",
-                      data.source, sample + 1, model));
-    }
-  }
-}
-
 int run(const PredictCommandOptions& options) {
   Session session(options.common);
   Console& console = session.console();
@@ -83,7 +69,6 @@ int run(const PredictCommandOptions& options) {
   const Predictions predictions = predict(model, data, asked, session.context());
   console.end_progress();
   stop_if_interrupted();
-  require_finite(predictions, options.model, data);
   const auto evaluation = evaluate_labelled(model, predictions, data, console);
 
   const PredictionTable table = prediction_table(model, predictions, data);

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from conftest import FAILED, KERNELS, edit_model
+from conftest import FAILED, MISTAKE, KERNELS, edit_model
 
 FINDINGS = {"simplemkl": "proved", "lp-mkl": "proved", "mcmkl": "proved", "uniform": "proved", "single": "proved",
             "samkl": "checked", "lmkl": "checked", "bemkl": "checked", "gp-mkl": "checked", "auto": "checked",
@@ -55,8 +55,8 @@ def test_predictions_that_are_no_numbers_are_not_written(kloom, tmp_path, table)
     def change(numbers):
         numbers[:] = [1e308 * (1 if number >= 0 else -1) for number in numbers]
     edit_model(tmp_path / "m.kloom", tmp_path / "edited.kloom", "coefficients", change)
-    result = kloom("predict", "edited.kloom", "data.csv", "-o", "out.csv", code=FAILED)
-    assert "no finite prediction" in result.sentence() and not (tmp_path / "out.csv").exists()
+    result = kloom("predict", "edited.kloom", "data.csv", "-o", "out.csv", code=MISTAKE)
+    assert "is no finite number" in result.sentence() and not (tmp_path / "out.csv").exists()
 
 
 def test_the_same_model_with_other_threads_and_banks_is_not_refuted(kloom, table):

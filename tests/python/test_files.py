@@ -216,7 +216,7 @@ def test_bad_files(tmp_path):
             read(tmp_path)
     X, y = clouds()
     est = kloom.UniformMKLClassifier(kernels="linear").fit(X, y)
-    with pytest.raises((OSError, ValueError), match="folder does not exist"):
+    with pytest.raises((OSError, ValueError), match="there is no folder"):
         est.save(tmp_path / "none" / "model.file")
     state = bytearray(pickle.dumps(est._model))
     state[len(state) // 2] ^= 1

@@ -213,7 +213,7 @@ Model random_model(unsigned seed) {
   const Index rows = model.weights.shape == KernelWeights::Shape::shared      ? 1
                      : model.weights.shape == KernelWeights::Shape::per_class ? outputs
                                                                               : samples;
-  model.weights.values = random.matrix(rows, kernels);
+  model.weights.values = random.positives(rows, kernels);
   if (random.coin()) model.weights.deviation = random.positives(rows, kernels);
   model.coefficients = random.matrix(samples, outputs);
   model.bias = random.vector(outputs);
