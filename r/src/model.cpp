@@ -324,17 +324,29 @@ extern "C" SEXP rkloom_evaluate(SEXP model, SEXP samples, SEXP labels, SEXP sett
 extern "C" SEXP rkloom_train(SEXP, SEXP, SEXP, SEXP);
 extern "C" SEXP rkloom_tune(SEXP, SEXP, SEXP, SEXP, SEXP);
 
-#define RKLOOM_ENTRY(name, arguments) \
-  { #name, reinterpret_cast < DL_FUNC>(&rkloom_##name), arguments }
+// R keeps functions of any number of arguments under one type.
+template <typename Function>
+static DL_FUNC entry(Function* function) {
+  return reinterpret_cast<DL_FUNC>(reinterpret_cast<void*>(function));
+}
 
 extern "C" void R_init_rkloom(DllInfo* library) {
-  static const R_CallMethodDef kEntries[] = {
-      RKLOOM_ENTRY(methods, 0),      RKLOOM_ENTRY(method, 1),  RKLOOM_ENTRY(did_you_mean, 2),
-      RKLOOM_ENTRY(number_texts, 1), RKLOOM_ENTRY(version, 0), RKLOOM_ENTRY(begin, 1),
-      RKLOOM_ENTRY(model, 1),        RKLOOM_ENTRY(is_null, 1), RKLOOM_ENTRY(describe, 1),
-      RKLOOM_ENTRY(load, 1),         RKLOOM_ENTRY(save, 2),    RKLOOM_ENTRY(predict, 4),
-      RKLOOM_ENTRY(evaluate, 4),     RKLOOM_ENTRY(train, 4),   RKLOOM_ENTRY(tune, 5),
-      {nullptr, nullptr, 0}};
+  static const R_CallMethodDef kEntries[] = {{"methods", entry(rkloom_methods), 0},
+                                             {"method", entry(rkloom_method), 1},
+                                             {"did_you_mean", entry(rkloom_did_you_mean), 2},
+                                             {"number_texts", entry(rkloom_number_texts), 1},
+                                             {"version", entry(rkloom_version), 0},
+                                             {"begin", entry(rkloom_begin), 1},
+                                             {"model", entry(rkloom_model), 1},
+                                             {"is_null", entry(rkloom_is_null), 1},
+                                             {"describe", entry(rkloom_describe), 1},
+                                             {"load", entry(rkloom_load), 1},
+                                             {"save", entry(rkloom_save), 2},
+                                             {"predict", entry(rkloom_predict), 4},
+                                             {"evaluate", entry(rkloom_evaluate), 4},
+                                             {"train", entry(rkloom_train), 4},
+                                             {"tune", entry(rkloom_tune), 5},
+                                             {nullptr, nullptr, 0}};
   R_registerRoutines(library, nullptr, kEntries, nullptr, nullptr);
   R_useDynamicSymbols(library, FALSE);
 }
