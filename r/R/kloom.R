@@ -67,7 +67,7 @@ kloom.formula <- function(formula, data, views = NULL, ..., weights = NULL) {
   weights <- eval(substitute(weights), data, environment(formula))
   parts <- read_formula(formula, data)
   fit <- kloom.default(parts$x, parts$y, views = views_of_data(views, data, parts), ..., weights = weights)
-  fit$call <- match.call()
+  fit$call <- generic_call(match.call(), "kloom")
   fit$terms <- parts$terms
   fit
 }
@@ -82,7 +82,13 @@ kloom.default <- function(x, y, method = "auto", kernels = NULL, views = NULL, .
                           weights = weights, task = task, positive = positive, keep = keep, text = text,
                           standardise = standardise, normalise = normalise, clip_spectrum = clip_spectrum, bank = bank)
   bytes <- ask(.Call(C_train, problem$samples, problem$targets, problem$request, settings))
-  new_kloom(bytes, match.call(), problem$levels, problem$samples$names)
+  new_kloom(bytes, generic_call(match.call(), "kloom"), problem$levels, problem$samples$names)
+}
+
+# The call as it was typed: of the generic, not of its method.
+generic_call <- function(call, generic) {
+  call[[1]] <- as.name(generic)
+  call
 }
 
 # What the library is told: samples, targets and request; with the levels of the target, and which samples are used.

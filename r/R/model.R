@@ -3,6 +3,7 @@
 # The object: what the library says of a model, and the bytes of its file. A pointer into the library is made from these when
 # it is needed, so that saveRDS() and workers of the package parallel keep the model.
 
+# `features`: columns of the training samples, where the model was trained just now.
 new_kloom <- function(bytes, call, levels = NULL, features = NULL) {
   model <- new.env(parent = emptyenv())
   model$bytes <- bytes
@@ -12,7 +13,7 @@ new_kloom <- function(bytes, call, levels = NULL, features = NULL) {
   columns <- facts$recipe$columns
   if (!is.null(features)) columns <- columns[order(match(key_of(columns), features)), ]
   rownames(columns) <- NULL
-  for (sentence in report$warnings) warning(in_r(sentence), call. = FALSE)
+  if (!is.null(features)) for (sentence in report$warnings) warning(in_r(sentence), call. = FALSE)
   structure(class = "kloom", list(
     call = call, method = facts$method, task = facts$task, classes = facts$classes, levels = levels, target = facts$target,
     samples = facts$samples, kernels = facts$kernels, spec = facts$recipe$spec, reasons = facts$recipe$reasons,

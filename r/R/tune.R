@@ -38,7 +38,7 @@ tune.formula <- function(formula, data, views = NULL, ..., weights = NULL, group
   tuned <- tune.default(parts$x, parts$y, views = views_of_data(views, data, parts), ..., weights = weights,
                         groups = groups)
   tuned$model$terms <- parts$terms
-  tuned$call <- tuned$model$call <- match.call()
+  tuned$call <- tuned$model$call <- generic_call(match.call(), "tune")
   tuned
 }
 
@@ -47,7 +47,7 @@ tune.formula <- function(formula, data, views = NULL, ..., weights = NULL, group
 tune.default <- function(x, y, method = "auto", grid = list(), kernels = NULL, views = NULL, ..., folds = 5, repeats = 1,
                          groups = NULL, metric = NULL, weights = NULL, seed = 1, threads = 0, memory = 0, verbose = FALSE) {
   given <- list(...)
-  own <- names(given) %in% names(formals(read_problem))
+  own <- if (is.null(names(given))) rep(FALSE, length(given)) else names(given) %in% names(formals(read_problem))
   problem <- do.call(read_problem, c(list(x, y, method, given[!own], named = !missing(method), kernels = kernels, views = views,
                                           weights = weights), given[own]))
   points <- grid_points(method, grid)
@@ -57,9 +57,9 @@ tune.default <- function(x, y, method = "auto", grid = list(), kernels = NULL, v
   found <- ask(.Call(C_tune, problem$samples, problem$targets, problem$request, plan,
                      settings_of(seed, threads, memory, verbose)))
   for (why in unique(unlist(found$left_out))) warning("a point of the grid gave no result: ", in_r(why), call. = FALSE)
-  model <- new_kloom(found$model, match.call(), problem$levels, problem$samples$names)
+  model <- new_kloom(found$model, generic_call(match.call(), "tune"), problem$levels, problem$samples$names)
   results <- results_of(found, grid_frame(grid))
-  structure(class = "kloom_tune", list(call = match.call(), method = model$method, metric = found$metric,
+  structure(class = "kloom_tune", list(call = model$call, method = model$method, metric = found$metric,
             larger_is_better = found$larger_is_better, results = results, best = results[1, names(grid), drop = FALSE],
             folds = plan$folds, repeats = plan$repeats, held_out = held_out_of(found, problem, model), model = model))
 }

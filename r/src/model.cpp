@@ -280,12 +280,12 @@ extern "C" SEXP rkloom_save(SEXP model, SEXP path) {
 
 extern "C" SEXP rkloom_predict(SEXP model, SEXP samples, SEXP contributions, SEXP settings) {
   return answer([&]() -> SEXP {
-    const ModelPointer pointer(model);
+    const kloom::Model& known = *ModelPointer(model);
     const kloom::Dataset data = dataset_of(samples);
     const bool parts = Rcpp::as<bool>(contributions);
     Watch watch(settings);
     const Answer found =
-        watch.run([&](const kloom::Context& context) { return predicted(*pointer, data, parts, context); });
+        watch.run([&](const kloom::Context& context) { return predicted(known, data, parts, context); });
     Rcpp::List contributed;
     for (const kloom::Matrix& part : found.predictions.contributions) contributed.push_back(to_r(part));
     return Rcpp::List::create(Rcpp::Named("scores") = to_r(found.predictions.scores),
@@ -300,13 +300,13 @@ extern "C" SEXP rkloom_predict(SEXP model, SEXP samples, SEXP contributions, SEX
 // How good predictions are of samples whose labels are known, and labels that the model does not know.
 extern "C" SEXP rkloom_evaluate(SEXP model, SEXP samples, SEXP labels, SEXP settings) {
   return answer([&]() -> SEXP {
-    const ModelPointer pointer(model);
+    const kloom::Model& known = *ModelPointer(model);
     const kloom::Dataset data = dataset_of(samples);
     std::vector<std::string> unknown;
-    const kloom::Targets targets = kloom::targets_for(*pointer, labels_of(labels), &unknown);
+    const kloom::Targets targets = kloom::targets_for(known, labels_of(labels), &unknown);
     Watch watch(settings);
     const kloom::Evaluation found = watch.run([&](const kloom::Context& context) {
-      return kloom::evaluate(predicted(*pointer, data, false, context).predictions, targets);
+      return kloom::evaluate(predicted(known, data, false, context).predictions, targets);
     });
     std::vector<std::string> names;
     std::vector<double> values;

@@ -47,14 +47,16 @@ for line in sys.stdin:
 
 # The same in R.
 R_INTERPRETER = """
-input <- file("stdin", "r")
-while (length(line <- readLines(input, 1)) > 0) {
-  fault <- NULL
-  printed <- capture.output(tryCatch(
-    source(exprs = parse(text = jsonlite::fromJSON(line)), print.eval = TRUE, max.deparse.length = Inf),
-    error = function(e) fault <<- conditionMessage(e)))
-  cat(jsonlite::toJSON(list(fault, paste0(printed, "\\n", collapse = "")), auto_unbox = TRUE, null = "null"), "\\n", sep = "")
-}
+local({
+  input <- file("stdin", "r")
+  while (length(line <- readLines(input, 1)) > 0) {
+    fault <- NULL
+    printed <- capture.output(tryCatch(
+      source(exprs = parse(text = jsonlite::fromJSON(line)), print.eval = TRUE),
+      error = function(e) fault <<- conditionMessage(e)))
+    cat(jsonlite::toJSON(list(fault, paste0(printed, "\\n", collapse = "")), auto_unbox = TRUE, null = "null"), "\\n", sep = "")
+  }
+})
 """
 
 

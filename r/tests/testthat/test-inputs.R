@@ -11,7 +11,7 @@ test_that("formula, data frame and matrix are the same model", {
   expect_identical(scores(quick(as.matrix(iris[1:4]), iris$Species), iris), scores(by_formula, iris))
   named <- quick(Species ~ Sepal.Length + Sepal.Width + Petal.Length + Petal.Width, iris)
   expect_identical(scores(named, iris), scores(by_formula, iris))
-  expect_identical(by_formula$call[[1]], quote(kloom.formula))
+  expect_identical(by_formula$call[[1]], quote(kloom))
 })
 
 test_that("columns are found by name, a matrix without names by place", {
