@@ -20,7 +20,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test tidy-changed test-python-newest stubs test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test tidy-changed test-python-newest stubs r r-docs test-r test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -63,6 +63,18 @@ test-python-newest: packages-build  ## `pip install .` and the Python tests with
 
 stubs: build  ## type stubs of the Python package from the registry
 	@PYTHONPATH=build/python /usr/bin/python3 tools/make-stubs
+
+r: packages-build packages-r  ## the R package rkloom, into build/r-lib
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release --target kloom kloom_cli
+	@tools/r-package install build
+
+r-docs: r  ## manual pages of the R package, after its comments changed
+	@tools/r-package docs build
+
+test-r: r  ## the R package: R CMD check with its tests and vignette, its guide, models of Python
+	@$(BUILD) release --target kloom_python
+	@tools/r-package test build
 
 test-report: build packages-report  ## the HTML report in a browser; pages and screenshots stay in build/report-test
 	@tests/page/page_test.py build/kloom build/report-test

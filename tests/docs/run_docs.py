@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs what the documentation tells people to type.
 
-    run_docs.py --source CHECKOUT --build BUILD [--cxx COMPILER] [FILE.md ...]
+    run_docs.py --source CHECKOUT --build BUILD [--cxx COMPILER] [--r-library FOLDER] [FILE.md ...]
 
 From the pages at the top of the checkout and in docs/, page by page, in order, in one scratch folder per page (with examples/data in it,
 a copy of each data file in the folder itself, and the program `kloom` on PATH):
@@ -11,6 +11,8 @@ a copy of each data file in the folder itself, and the program `kloom` on PATH):
   ```text output   the block before it must have printed these lines, in this order; ... stands for anything
   ```cpp           with a main function: is compiled, linked with libkloom and run; without: only shown
   ```python        runs in one interpreter per page, with the package in BUILD/python
+  ```r             with --r-library: runs in one R per page, with the package in that folder; values are printed as at R's
+                   prompt. Without it (`make test`, which installs no R): only shown, and so is its output
   ```text, ```cmake, ```json, ```csv, ``` alone: only shown
 Any other word after ``` is an error, so that a slip of the pen does not switch a test off. So is a run
 without any block that runs, and a link to a file that is not there.
@@ -41,6 +43,20 @@ for line in sys.stdin:
         except BaseException:
             fault = traceback.format_exc()
     print(json.dumps([fault, printed.getvalue()]), flush=True)
+"""
+
+# The same in R.
+R_INTERPRETER = """
+local({
+  input <- file("stdin", "r")
+  while (length(line <- readLines(input, 1)) > 0) {
+    fault <- NULL
+    printed <- capture.output(tryCatch(
+      source(exprs = parse(text = jsonlite::fromJSON(line)), print.eval = TRUE),
+      error = function(e) fault <<- conditionMessage(e)))
+    cat(jsonlite::toJSON(list(fault, paste0(printed, "\\n", collapse = "")), auto_unbox = TRUE, null = "null"), "\\n", sep = "")
+  }
+})
 """
 
 
@@ -88,24 +104,30 @@ class Page:
         self.scratch = scratch
         self.output = None
         self.ran = 0
-        self.python = None
+        self.shown = False   # the block before this one was not run
+        self.interpreters = {}
         self.stack = contextlib.ExitStack()
         self.environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{arguments.build}{os.pathsep}{os.environ['PATH']}")
         self.environment["PYTHONPATH"] = str(arguments.build / "python")
+        if arguments.r_library:
+            self.environment["R_LIBS"] = str(arguments.r_library)
         shutil.copytree(arguments.source / "examples" / "data", scratch / "examples" / "data")
         for table in (arguments.source / "examples" / "data").glob("*.csv"):
             shutil.copy(table, scratch)
 
     def run(self, block):
         """What is wrong with the block, or None."""
+        if block.language == "text" and block.words == ["output"]:
+            return None if self.shown else self.compare_output(block)
+        self.shown = block.language == "r" and not self.arguments.r_library
         if block.language == "sh":
             return self.run_shell(block)
         if block.language == "cpp":
             return self.run_cpp(block) if "int main(" in block.text else None
         if block.language == "python" and not block.words:
-            return self.run_python(block)
-        if block.language == "text" and block.words == ["output"]:
-            return self.compare_output(block)
+            return self.run_in("python", [sys.executable, "-u", "-c", INTERPRETER], block)
+        if block.language == "r" and not block.words:
+            return None if self.shown else self.run_in("r", ["Rscript", "-e", R_INTERPRETER], block)
         if block.language in SHOWN and not block.words:
             return None
         return f"unknown kind of block '{block.language} {' '.join(block.words)}'"
@@ -127,20 +149,22 @@ class Page:
         status = self.execute(["bash", "-euo", "pipefail", "-c", block.text])
         return None if status == expected else f"ended with {status}, not {expected}; it printed:\n{self.output}"
 
-    def run_python(self, block):
+    def run_in(self, language, command, block):
         """In the page's own interpreter: what earlier blocks defined is there."""
         self.ran += 1
-        if self.python is None:
-            self.python = subprocess.Popen([sys.executable, "-u", "-c", INTERPRETER], cwd=self.scratch, env=self.environment,
-                                           text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            self.stack.callback(self.python.kill)
-        watch = threading.Timer(TIME_LIMIT, self.python.kill)
+        if language not in self.interpreters:
+            started = subprocess.Popen(command, cwd=self.scratch, env=self.environment, text=True, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE)
+            self.interpreters[language] = started
+            self.stack.callback(started.kill)
+        interpreter = self.interpreters[language]
+        watch = threading.Timer(TIME_LIMIT, interpreter.kill)
         watch.start()
-        print(json.dumps(block.text), file=self.python.stdin, flush=True)
-        answer = self.python.stdout.readline()
+        print(json.dumps(block.text), file=interpreter.stdin, flush=True)
+        answer = interpreter.stdout.readline()
         watch.cancel()
         if not answer:
-            raise subprocess.TimeoutExpired("python", TIME_LIMIT)
+            raise subprocess.TimeoutExpired(language, TIME_LIMIT)
         fault, self.output = json.loads(answer)
         return f"{fault}; it printed:\n{self.output}" if fault else None
 
@@ -172,9 +196,12 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--r-library", type=pathlib.Path)
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
     arguments.source, arguments.build = arguments.source.resolve(), arguments.build.resolve()
+    if arguments.r_library:
+        arguments.r_library = arguments.r_library.resolve()
     paths = arguments.pages or [*sorted(arguments.source.glob("*.md")), *sorted((arguments.source / "docs").rglob("*.md"))]
 
     wrong = ran = 0

@@ -50,6 +50,12 @@ class RunDocs(unittest.TestCase):
         self.assert_bad("```python\nprint(1)\n```\n\n```text output\n2\n```\n", "'2' was not printed")
         self.assert_bad("```python\nimport os; os._exit(0)\n```\n", "did not end")
 
+    def test_r_blocks_are_shown_where_no_library_of_r_is_named(self):
+        self.assert_good("```sh\nkloom\n```\n```r\nstop()\n```\n```text output\nwhatever R says\n```\n")
+        self.assert_bad("```sh\nkloom\n```\n```r\nx\n```\n```sh\nkloom\n```\n```text output\nother\n```\n", "'other' was not printed")
+        self.assert_bad("```r\nx\n```\n", "0 blocks ran")
+        self.assert_bad("```sh\nkloom\n```\n```r quietly\nx\n```\n", "unknown kind of block")
+
     def test_expected_status(self):
         self.assert_good("```sh exit=2\nkloom 2\n```\n")
         self.assert_bad("```sh exit=2\nkloom\n```\n", "ended with 0, not 2")

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+library(testthat)
+library(rkloom)
+
+test_check("rkloom")
