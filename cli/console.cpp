@@ -17,8 +17,9 @@
 namespace kloom::cli {
 namespace {
 
-constexpr double kBarPeriod = 0.1;    // seconds between two drawings
-constexpr double kLinePeriod = 10.0;  // seconds between two lines in a log
+constexpr double kBarPeriod = 0.1;           // seconds between two drawings
+constexpr double kLinePeriod = 10.0;         // seconds between two lines in a log
+constexpr std::size_t kLongestLine = 10000;  // of a result: commands that list their kernels are long
 
 std::string time_left(const Progress& progress) {
   if (progress.steps <= 0 || progress.step <= 0 || progress.step >= progress.steps) return "";
@@ -58,24 +59,25 @@ Console::Console(bool quiet, bool json)
 void Console::note(std::string_view text) {
   if (quiet_) return;
   end_progress();
+  const std::string shown = printable(text);
   // Lines in a log are for grep and stay whole.
-  write_stderr((terminal_ ? wrap(text, std::min<std::size_t>(width_, 100), 2) : std::string(text)) + "\n");
+  write_stderr((terminal_ ? wrap(shown, std::min<std::size_t>(width_, 100), 2) : shown) + "\n");
 }
 
 void Console::note_block(std::string_view text) {
   if (quiet_) return;
   end_progress();
-  write_stderr(text);
+  write_stderr(printable(text));
 }
 
 void Console::warn(const std::string& text) {
   warnings_.push_back(text);
   end_progress();
-  write_stderr("kloom: warning: " + text + "\n");
+  write_stderr("kloom: warning: " + printable(text) + "\n");
 }
 
 void Console::result(std::string_view text) const {
-  if (!quiet_ && !json_) write_stdout(text);
+  if (!quiet_ && !json_) write_stdout(printable(text, kLongestLine));
 }
 
 void Console::json_result(const std::string& text) const {

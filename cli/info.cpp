@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "help_formatter.h"
+#include "interrupt.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
@@ -50,7 +51,9 @@ FileKind kind_of(const std::string& path) {
     length |= static_cast<std::uint64_t>(value) << (8 * byte);
   }
   constexpr std::uint64_t kLongestHeader = 100'000'000;
-  if (file.peek() != '{' || length > kLongestHeader) return FileKind::data;
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  if (file.peek() != '{' || length > kLongestHeader || unknown || length > size) return FileKind::data;
   std::string header(length, '\0');
   file.read(header.data(), static_cast<std::streamsize>(length));
   return header.find("kloom-bank") != std::string::npos ? FileKind::bank : FileKind::model;
@@ -165,6 +168,7 @@ std::string plan_text(const InfoOptions& options, const Dataset& data, Json& jso
 
 void show_data(const InfoOptions& options, Session& session) {
   const Dataset data = load_dataset(dataset_request(options.dataset, false), session.context());
+  stop_if_interrupted();
   for (const std::string& note : data.notes) session.console().note(note);
   std::map<std::string, Index> counts;
   for (const std::string& label : data.labels) ++counts[label];

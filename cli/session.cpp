@@ -24,6 +24,10 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--threads", options.threads, "Threads to use (default: every core)")
       ->group(group)
       ->type_name("NUMBER");
+  app.add_option("--unpack-ratio", options.unpack_ratio,
+                 "Packed files (.gz, .npz) may unpack to so many times their size (default 200)")
+      ->group(group)
+      ->type_name("NUMBER");
   app.add_option("--memory", options.memory,
                  "Memory that may be used, such as 4GB (default: 80 % of what is free)")
       ->group(group)
@@ -45,10 +49,15 @@ std::uint64_t parse_seed(const std::string& text) {
 }  // namespace
 
 Session::Session(const CommonOptions& options) : console_(options.quiet, options.json) {
-  if (options.threads < 0) {
-    throw InvalidArgument(
-        fmt::format("--threads is {}; give a positive number, or 0 for every core", options.threads));
+  if (options.threads < 0 || options.threads > Context::most_threads) {
+    throw InvalidArgument(fmt::format("--threads is {}; give a number from 1 to {}, or 0 for every core",
+                                      options.threads, Context::most_threads));
   }
+  if (!(options.unpack_ratio >= 1.0)) {
+    throw InvalidArgument(
+        fmt::format("--unpack-ratio is {}; give a number of 1 or more", options.unpack_ratio));
+  }
+  base_.unpack_ratio = options.unpack_ratio;
   base_.seed = parse_seed(options.seed);
   base_.threads = options.threads;
   if (!options.memory.empty()) base_.memory_budget = parse_bytes(options.memory, "--memory");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every command has in common: --json, --quiet, --seed, --threads, --memory, and the Context made of them.
+// What every command has in common: --json, --quiet, --seed, --threads, --memory, --unpack-ratio, and the Context made of them.
 #pragma once
 
 #include <chrono>
@@ -21,21 +21,22 @@ struct CommonOptions {
   std::string seed = "1";
   int threads = 0;
   std::string memory;
+  double unpack_ratio = Context().unpack_ratio;
 };
 
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 class Session {
  public:
-  // Checks the options and starts to watch for Ctrl-C.
+  // Checks the options and starts to watch for Ctrl-C and SIGTERM.
   explicit Session(const CommonOptions& options);
 
   [[nodiscard]] Console& console() { return console_; }
   // Since the session began.
   [[nodiscard]] double seconds() const;
-  // For work that leaves nothing usable when it is cut short: Ctrl-C throws Interrupted.
+  // For work that leaves nothing usable when it is cut short: Ctrl-C and SIGTERM throw Interrupted.
   [[nodiscard]] Context context();
-  // For training: Ctrl-C stops at the next iteration with what is there.
+  // For training: they stop at the next iteration with what is there.
   [[nodiscard]] Context stoppable_context();
 
  private:

@@ -91,10 +91,28 @@ std::string csv_number(double value) {
   return std::isnan(value) ? "" : number_text(value);
 }
 
-std::string csv_cell(std::string_view text) {
+namespace {
+
+bool is_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Spreadsheets run what begins with these; a sign alone (the classes + and -) and numbers are harmless.
+bool is_formula(std::string_view text) {
+  constexpr std::string_view kBeginnings = "=+-@";
+  return text.size() > 1 && kBeginnings.find(text.front()) != std::string_view::npos && !is_number(text);
+}
+
+}  // namespace
+
+std::string csv_cell(std::string_view cell) {
+  const std::string text = (is_formula(cell) ? "'" : "") + std::string(cell);
   const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos &&
                      (text.empty() || (text.front() != ' ' && text.back() != ' '));
-  if (plain) return std::string(text);
+  if (plain) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';
@@ -111,7 +129,8 @@ std::string valid_utf8(std::string_view text) {
 std::string list_of(const std::vector<std::string>& items, std::size_t most) {
   std::string text;
   const std::size_t shown = items.size() > most ? most : items.size();
-  for (std::size_t i = 0; i < shown; ++i) text.append(i == 0 ? "" : ", ").append(items[i]);
+  constexpr std::size_t kLongest = 300;  // names may be anything, also the content of a large cell
+  for (std::size_t i = 0; i < shown; ++i) text.append(i == 0 ? "" : ", ").append(printable(items[i], kLongest));
   if (items.size() > shown) text += fmt::format(" and {} more", items.size() - shown);
   return text;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/progress.h"
@@ -72,6 +73,39 @@ void describe_environment(Report& report) {
   report.environment["BLAS core"] = machine.blas_core;
 }
 
+void end_in_trouble(Report& report, const std::string& why) {
+  report.status = Status::numerical_trouble;
+  report.message = why;
+}
+
+// A method may believe that it converged when its numbers have left the range of doubles.
+void look_for_nonsense(FitResult& fit) {
+  Report& report = fit.report;
+  if (report.status == Status::numerical_trouble) return;
+  if (!std::isfinite(report.objective))
+    end_in_trouble(report, fmt::format("its {} is {}", report.objective_name, report.objective));
+  const auto finite = [](double v) { return std::isfinite(v); };
+  const Model& model = fit.model;
+  if (!std::ranges::all_of(model.weights.values.values(), finite) ||
+      !std::ranges::all_of(model.coefficients.values(), finite) || !std::ranges::all_of(model.bias, finite))
+    end_in_trouble(report, "the model has weights or coefficients that are no finite numbers");
+}
+
+// Predicts the training samples; false where that gives no numbers.
+bool evaluate_training(FitResult& fit, const KernelBank& bank, const Targets& targets, const Context& context) {
+  try {
+    const Predictions predictions = predict(fit.model, bank, {}, context);
+    fit.report.training_sums = training_sums(predictions);
+    Evaluation evaluation = evaluate(predictions, targets);
+    evaluation.name = "training data";
+    fit.report.evaluations.push_back(std::move(evaluation));
+    return true;
+  } catch (const InvalidArgument& error) {
+    end_in_trouble(fit.report, error.what());
+    return false;
+  }
+}
+
 // Everything about the finished model that can be checked or measured. Whoever stopped the fit is waiting for the model.
 void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const TrainRequest& request,
            const Context& context) {
@@ -80,11 +114,8 @@ void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const
   try {
     if (report.status == Status::stopped) throw Interrupted("the fit was stopped");
     ProgressMeter(context, "certificate").step(0, 1, std::numeric_limits<double>::quiet_NaN());
+    if (request.evaluate && !evaluate_training(fit, bank, targets, context)) return;
     if (request.certificate) report.certificate = certify(bank, targets, fit.model, context);
-    if (!request.evaluate) return;
-    Evaluation evaluation = evaluate(predict(fit.model, bank, {}, context), targets);
-    evaluation.name = "training data";
-    report.evaluations.push_back(std::move(evaluation));
   } catch (const Interrupted&) {
     if (request.certificate && report.certificate.verdict.empty()) {
       report.certificate.verdict = "not computed, because kloom was interrupted; 'kloom check' computes it";
@@ -97,8 +128,20 @@ FitResult fit_and_judge(const Learner& learner, const KernelBank& bank, const Ta
   FitResult fit = learner.fit(bank, targets, request.options, context);
   fit.model.recipe = std::move(recipe);
   describe_environment(fit.report);
+  look_for_nonsense(fit);
   judge(fit, bank, targets, request, without_half_measures(context));
   return fit;
+}
+
+// How many numbers of a sample an entry of a kernel is made of, on average. Texts count as long.
+Index numbers_per_entry(const std::vector<KernelTerm>& terms) {
+  constexpr Index of_text = 500;
+  Index total = 0;
+  for (const KernelTerm& term : terms) {
+    const bool text = term.function == KernelFunction::spectrum || term.function == KernelFunction::words;
+    total += text ? of_text : std::ssize(term.features);
+  }
+  return terms.empty() ? 0 : total / std::ssize(terms);
 }
 
 }  // namespace
@@ -162,7 +205,7 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& lea
   const auto p = std::ssize(recipe_->terms);
   const std::size_t data = data_bytes();
   const MemoryShare share = plan_memory(learner, n, p, outputs, without_data(context, data));
-  BankRequest request = preferred_bank(learner, n, p, share.bank);
+  BankRequest request = preferred_bank(learner, n, p, share.bank, numbers_per_entry(recipe_->terms));
   if (kind != BankKind::automatic) request.kind = kind;
   auto bank = stored(request, share.bank, context);
   const std::size_t own = bank->bytes() - bank->shared_bytes();

@@ -29,8 +29,14 @@ struct Progress {
 enum class Signal { go_on, stop, abort };
 
 struct Context {
+  // Beyond that, OpenMP and BLAS run out of stacks and tables, and crash rather than say so.
+  static constexpr int most_threads = 1024;
+
   int threads = 0;                // 0: one per core
   std::size_t memory_budget = 0;  // bytes; 0: 80 % of what the machine has free
+  // Packed files (.gz, .npz) that unpack to more than this many times their size, and to more than 16 MB, are refused: a
+  // table that people made seldom shrinks a hundredfold, and one that was made to fill the memory does so a thousandfold.
+  double unpack_ratio = 200.0;
   std::uint64_t seed = 1;
   std::function<void(LogLevel, std::string_view)> log;  // empty: silent
   std::function<Signal(const Progress&)> progress;      // empty: go on

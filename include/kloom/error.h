@@ -16,9 +16,10 @@
 
 namespace kloom {
 
+// Messages quote what files hold, and files may hold anything: the text goes through printable() of words.h.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message);
 };
 
 // The caller asked for something that cannot be, or gave data that breaks a stated rule.

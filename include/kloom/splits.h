@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kloom/context.h"
 #include "kloom/matrix.h"
 #include "kloom/targets.h"
 
@@ -36,7 +37,10 @@ struct SplitRequest {
 // tested and always learned from. The same request and seed give the same splits on every machine.
 //
 // Throws InvalidArgument: fewer labelled samples or groups than folds, numbers out of range, a part that leaves
-// nothing to learn from.
+// nothing to learn from. Throws ResourceError, before it takes any memory, where the splits would not fit the budget.
+[[nodiscard]] std::vector<Split> make_splits(const Targets& targets, const SplitRequest& request,
+                                             const Context& context);
+// The same in a default context with this seed.
 [[nodiscard]] std::vector<Split> make_splits(const Targets& targets, const SplitRequest& request,
                                              std::uint64_t seed);
 

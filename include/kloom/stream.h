@@ -59,6 +59,9 @@ class StreamLearner {
   [[nodiscard]] Index support_vectors() const;
   [[nodiscard]] Index lines() const;  // samples read so far, with and without label
   [[nodiscard]] const std::vector<std::string>& classes() const;
+  // What it was made with; after a checkpoint, what the checkpoint was made with.
+  [[nodiscard]] const StreamOptions& options() const;
+  [[nodiscard]] const Recipe& recipe() const;
   // How far the finite features are from the kernels, on the first samples; 0 without them.
   [[nodiscard]] FeatureError approximation_error() const;
   // A model for `predict` that is also a checkpoint: save it with save_model. Throws InvalidArgument while
@@ -80,6 +83,8 @@ class StreamReader {
   [[nodiscard]] bool is_header(std::string_view first_line) const;
   // Throws InvalidArgument with line and value. The header is taken from the first piece.
   [[nodiscard]] Dataset read(std::string_view whole_lines, const Context& context);
+  // Lines of the input that were left out; they count in messages.
+  void pass_over(Index lines) { lines_ += lines; }
   [[nodiscard]] Index lines() const { return lines_; }
 
  private:

@@ -25,6 +25,11 @@ namespace kloom {
 // The shortest digits that read back as the same number.
 [[nodiscard]] std::string number_text(double value);
 
+// Text that may quote anything, fit for a terminal and a log: control characters, marks that turn the direction of
+// writing, and bytes that are no UTF-8 are written as \x1b or \u202e (line breaks and tabs stay), and of a line longer
+// than `longest` bytes the beginning and the end are kept, with a word about what was left out between them.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t longest = 2000);
+
 // Columns that UTF-8 text takes on a terminal: its characters, not its bytes.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 [[nodiscard]] std::string padded(std::string_view text, std::size_t width);

@@ -124,6 +124,13 @@ void give_back_freed_memory() {
 #endif
 }
 
+Context without_memory(const Context& context, std::size_t bytes) {
+  Context rest = context;
+  if (context.memory_budget != 0)
+    rest.memory_budget = context.memory_budget > bytes ? context.memory_budget - bytes : 1;
+  return rest;
+}
+
 void require_memory(std::size_t needed, const Context& context, const std::string& what,
                     const std::string& remedy) {
   const std::size_t budget = memory_budget(context);

@@ -28,6 +28,10 @@ struct MemorySources {
 // next, they can go back to the system before.
 void give_back_freed_memory();
 
+// The same context, of whose budget `bytes` are taken already. A budget that was not set is what is free: memory that is
+// held does not count as free anyway.
+[[nodiscard]] Context without_memory(const Context& context, std::size_t bytes);
+
 // Throws ResourceError with one sentence if `needed` exceeds the context's budget.
 //   what    "the posterior of 20000 samples"
 //   remedy  "leave it out with --no-variance"

@@ -38,6 +38,10 @@ int resolve_threads(const Context& context) {
     throw InvalidArgument(
         fmt::format("threads must be 0 (every core) or a positive number, got {}", context.threads));
   }
+  if (context.threads > Context::most_threads) {
+    throw InvalidArgument(fmt::format("threads must be at most {}, got {}; this machine has {} cores",
+                                      Context::most_threads, context.threads, available_cores()));
+  }
   if (forked_child()) return 1;
   return context.threads == 0 ? available_cores() : context.threads;
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 namespace kloom {
 namespace {
@@ -54,7 +56,80 @@ std::string wrap_paragraph(std::string_view text, std::size_t width, std::size_t
   return result;
 }
 
+// Bytes of the UTF-8 character at the front of `text`, and the character; 0 bytes where there is none.
+struct Character {
+  std::size_t bytes = 0;
+  std::uint32_t code = 0;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : (lead >= 0xE0 ? 3 : 2);
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
+  std::uint32_t code = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<std::uint32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kSmallest[bytes] || code > 0x10FFFF || surrogate) return {};
+  return {bytes, code};
+}
+
+// What a terminal would obey rather than show.
+bool commands_a_terminal(std::uint32_t code) {
+  if (code < 0x20) return code != '\n' && code != '\t';
+  const bool direction = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+                         (code >= 0x2066 && code <= 0x2069);
+  return (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || direction;
+}
+
+std::string escaped_line(std::string_view line) {
+  std::string result;
+  while (!line.empty()) {
+    const Character next = first_character(line);
+    if (next.bytes == 0) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(line[0]));
+    } else if (commands_a_terminal(next.code)) {
+      result += fmt::format(fmt::runtime(next.code < 0x100 ? "\\x{:02x}" : "\\u{:04x}"), next.code);
+    } else {
+      result += line.substr(0, next.bytes);
+    }
+    line.remove_prefix(std::max<std::size_t>(1, next.bytes));
+  }
+  return result;
+}
+
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+// Two thirds of what may be kept are the beginning, where messages say what they are about.
+std::string shortened_line(std::string_view line, std::size_t longest) {
+  if (line.size() <= longest) return escaped_line(line);
+  std::size_t head = longest / 3 * 2;
+  std::size_t tail = line.size() - longest / 3;
+  while (head > 0 && continues_character(line[head])) --head;
+  while (tail < line.size() && continues_character(line[tail])) ++tail;
+  return fmt::format("{}… ({} bytes left out) …{}", escaped_line(line.substr(0, head)), tail - head,
+                     escaped_line(line.substr(tail)));
+}
+
 }  // namespace
+
+std::string printable(std::string_view text, std::size_t longest) {
+  std::string result;
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    result += shortened_line(text.substr(0, end), longest);
+    if (end == text.size()) return result;
+    result += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);

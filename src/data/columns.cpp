@@ -14,8 +14,10 @@
 #include "data/names.h"
 #include "data/number.h"
 #include "data/sources.h"
+#include "data/texts.h"
 #include "data/views.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -118,6 +120,21 @@ std::vector<std::string> texts_of(const TextTable& table, Index column) {
   return values;
 }
 
+// What a column takes as texts.
+std::size_t bytes_as_texts(const TextTable& table, Index column) {
+  std::size_t total = 0;
+  for (Index i = 0; i < table.rows(); ++i) total += text_bytes(table.cell(i, column).size());
+  return total;
+}
+
+// What the data set will take before it is known which columns are text: lines, labels, ids, weights, numbers.
+std::size_t bytes_as_numbers(const TextTable& table, const Roles& roles) {
+  const auto n = static_cast<std::size_t>(table.rows());
+  std::size_t total = n * sizeof(Index) + area_bytes(n, roles.features.size() + (roles.weight >= 0 ? 1 : 0));
+  for (const Index column : roles.targets) total = sum_bytes(total, bytes_as_texts(table, column));
+  return roles.id >= 0 ? sum_bytes(total, bytes_as_texts(table, roles.id)) : total;
+}
+
 // Missing cells are empty. Several targets of a sample are one label; it is empty if all of them are.
 std::vector<std::string> labels_of(const TextTable& table, const std::vector<Index>& targets) {
   std::vector<std::string> labels(static_cast<std::size_t>(table.rows()));
@@ -159,10 +176,8 @@ void refuse_infinite(const TextTable& table, const Scan& scan, const Roles& role
   }
 }
 
-Scan scan_features(const TextTable& table, const Roles& roles, const DatasetRequest& request,
-                   const Context& context) {
+Scan scan_features(const TextTable& table, const Roles& roles, const DatasetRequest& request) {
   const std::size_t count = roles.features.size();
-  require_memory(static_cast<std::size_t>(table.rows()), count, context, table.source);
   const auto n = static_cast<std::size_t>(table.rows());
   Scan scan{Vector(n * count), std::vector<bool>(count, false)};
   for (std::size_t k = 0; k < count; ++k) {
@@ -199,6 +214,7 @@ void set_features(Dataset& data, const TextTable& table, const Roles& roles, Sca
     data.feature_info.push_back(std::move(feature));
   }
   scan.values.resize(static_cast<std::size_t>(numeric * n));
+  if (scan.values.size() < scan.values.capacity() / 2) scan.values.shrink_to_fit();
   data.features = Matrix(n, numeric, std::move(scan.values));
 }
 
@@ -235,6 +251,10 @@ Dataset table_to_dataset(const Source& source, const DatasetRequest& request, co
                          const Context& context) {
   const TextTable& table = *source.table;
   const Roles roles = choose_roles(table, request, target);
+  const std::size_t limit = memory_budget(context);
+  const auto rows = static_cast<std::size_t>(table.rows());
+  std::size_t needed = bytes_as_numbers(table, roles);
+  require_room(needed, limit, table.source, rows, static_cast<std::size_t>(table.columns));
   Dataset data;
   data.source = table.source;
   data.samples = table.rows();
@@ -253,7 +273,11 @@ Dataset table_to_dataset(const Source& source, const DatasetRequest& request, co
   if (roles.weight >= 0) {
     set_weights(data, table, roles.weight);
   }
-  set_features(data, table, roles, scan_features(table, roles, request, context), source.view);
+  Scan scan = scan_features(table, roles, request);
+  for (std::size_t k = 0; k < roles.features.size(); ++k)
+    if (scan.is_text[k]) needed = sum_bytes(needed, bytes_as_texts(table, roles.features[k]));
+  require_room(needed, limit, table.source, rows, static_cast<std::size_t>(table.columns));
+  set_features(data, table, roles, std::move(scan), source.view);
   return data;
 }
 

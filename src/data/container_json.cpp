@@ -78,6 +78,20 @@ json parse_json(std::string_view text, const std::string& source, const std::str
   }
 }
 
+void require_flat_json(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth > max_depth) throw FileError("this JSON is nested too deeply");
+  }
+}
+
 bool is_utf8(const std::string& text) {
   try {
     const std::string dumped = json(text).dump();

@@ -17,6 +17,10 @@ namespace kloom::data {
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const std::string& source,
                                         const std::string& what);
 
+// Throws FileError if the text is nested more deeply than files of kloom are; says nothing about other mistakes. For
+// those who parse it in another way.
+void require_flat_json(std::string_view text);
+
 // Any bytes as a JSON value: a string if they are UTF-8, else {"hex": "…"}.
 [[nodiscard]] nlohmann::json encode_text(const std::string& text);
 [[nodiscard]] nlohmann::json encode_texts(const std::vector<std::string>& texts);

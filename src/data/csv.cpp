@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "data/names.h"
 #include "data/number.h"
 #include "kloom/error.h"
 
@@ -35,6 +36,26 @@ void refuse_nul(std::string_view text, std::string_view source) {
     const auto line = 1 + std::ranges::count(text.substr(0, nul), '\n');
     fail(source, line, "holds a NUL byte, so this is no text file, or one in UTF-16. Save it as UTF-8 text.");
   }
+}
+
+// Lines end in LF, CRLF or CR.
+std::size_t line_breaks(std::string_view text) {
+  auto count = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  for (std::size_t at = text.find('\r'); at != std::string_view::npos; at = text.find('\r', at + 1))
+    count += at + 1 == text.size() || text[at + 1] != '\n' ? 1 : 0;
+  return count;
+}
+
+// At most so many cells are in the first row; line breaks inside of quotes do not end it.
+std::size_t cells_of_first_row(std::string_view text, char delimiter) {
+  std::size_t cells = 1;
+  bool quoted = false;
+  for (const char c : text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()))) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '\n' || c == '\r')) break;
+    cells += c == delimiter ? 1 : 0;
+  }
+  return cells;
 }
 
 }  // namespace
@@ -63,9 +84,8 @@ class CsvReader {
     while (position_ < text_.size()) {
       row_line_ = line_;
       row_start_ = written_;
-      const std::size_t before = table_.ends_.size();
+      row_cells_ = 0;
       const bool quoted = read_row();
-      row_cells_ = table_.ends_.size() - before;
       const bool blank = row_cells_ == 1 && !quoted && written_ == row_start_;
       if (!blank) {
         table_.starts_.push_back(row_start_);
@@ -90,12 +110,17 @@ class CsvReader {
 
   // Takes memory for the cells that are left, once: growing would hold them twice. There are no more than lines times
   // columns, and each has a delimiter or a line break after it.
-  void reserve_cells() {
+  void reserve_cells(std::size_t limit) {
+    most_cells_ = row_cells_;
     const auto rest = std::string_view(text_).substr(position_);
-    const auto rows = static_cast<std::size_t>(std::ranges::count(rest, '\n')) + 1;
+    const std::size_t rows = line_breaks(rest) + 1;
+    const std::size_t cells = std::min(area_bytes(rows, row_cells_, 1), rest.size() + 1);
+    const std::size_t needed = text_.capacity() + rows * (sizeof(std::size_t) + sizeof(Index)) +
+                               sum_bytes(table_.ends_.size(), cells) * sizeof(std::uint32_t);
+    require_room(needed, limit, table_.source, rows, row_cells_);
     table_.starts_.reserve(table_.starts_.size() + rows);
     table_.lines.reserve(table_.lines.size() + rows);
-    table_.ends_.reserve(table_.ends_.size() + std::min(rows * row_cells_, rest.size() + 1));
+    table_.ends_.reserve(table_.ends_.size() + cells);
   }
 
   // The text behind the cells is no longer needed.
@@ -133,7 +158,8 @@ class CsvReader {
     if (length > std::numeric_limits<std::uint32_t>::max()) {
       fail(table_.source, row_line_, "this row is longer than 4 GiB. Is a quote never closed?");
     }
-    table_.ends_.push_back(static_cast<std::uint32_t>(length));
+    // Cells beyond the columns are counted, for the message, but not kept.
+    if (row_cells_++ < most_cells_) table_.ends_.push_back(static_cast<std::uint32_t>(length));
   }
 
   void write(char c) { text_[written_++] = c; }
@@ -203,6 +229,7 @@ class CsvReader {
   Index line_ = 1;
   Index row_line_ = 1;
   std::size_t row_cells_ = 0;
+  std::size_t most_cells_ = std::numeric_limits<std::size_t>::max();  // columns, once they are known
 };
 
 namespace {
@@ -253,6 +280,10 @@ void refuse_nameless(const TextTable& table, Index line) {
 
 TextTable parse_csv(std::string text, const CsvOptions& options) {
   refuse_nul(text, options.source);
+  // The cells of the first row are held as they are found, and may become names.
+  const std::size_t names = cells_of_first_row(text, options.delimiter);
+  require_room(text.capacity() + names * (2 * sizeof(std::uint32_t) + sizeof(std::string)), options.limit,
+               options.source, 1, names);
   const std::size_t mark = text.size() - without_mark(text).size();
   TextTable table;
   table.source = options.source;
@@ -270,7 +301,7 @@ TextTable parse_csv(std::string text, const CsvOptions& options) {
   } else {
     table.lines.push_back(reader.row_line());
   }
-  reader.reserve_cells();
+  reader.reserve_cells(options.limit);
   while (reader.next_row()) {
     if (reader.row_cells() != table.columns) {
       fail(options.source, reader.row_line(),

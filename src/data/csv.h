@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,8 @@ namespace kloom::data {
 struct CsvOptions {
   char delimiter = ',';
   bool header = true;
-  std::string source;  // file name, for messages
+  std::string source;                                           // file name, for messages
+  std::size_t limit = std::numeric_limits<std::size_t>::max();  // bytes that text and table may take together
 };
 
 class TextTable {
@@ -52,7 +54,8 @@ class TextTable {
 };
 
 // Throws InvalidArgument: no content, header only, rows of another length, duplicate or missing column
-// names, unterminated quote, text after a closing quote, NUL bytes. The text becomes that of the table.
+// names, unterminated quote, text after a closing quote, NUL bytes. Throws ResourceError, before the memory is taken, if the
+// table would exceed the limit. The text becomes that of the table.
 [[nodiscard]] TextTable parse_csv(std::string text, const CsvOptions& options);
 
 // The delimiter of a text whose file name suggests `expected` (',' or '\t', or 0 for no idea): a first line

@@ -8,11 +8,14 @@
 #include <set>
 #include <utility>
 
+#include "base/memory.h"
 #include "data/matrices.h"
 #include "data/names.h"
 #include "data/sources.h"
+#include "data/texts.h"
 #include "data/views.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom {
 namespace {
@@ -21,13 +24,14 @@ using data::Source;
 
 std::vector<Source> read_sources(const DatasetRequest& request, const Context& context) {
   std::vector<Source> sources;
-  if (!request.path.empty()) {
-    sources.push_back(data::read_source(request.path, "", request, context));
-  }
+  std::size_t held = 0;
+  const auto read = [&](const std::string& path, const std::string& view) {
+    sources.push_back(data::read_source(path, view, request, base::without_memory(context, held)));
+    held += sources.back().bytes();
+  };
+  if (!request.path.empty()) read(request.path, "");
   for (const ViewRequest& view : request.views) {
-    if (!view.path.empty()) {
-      sources.push_back(data::read_source(view.path, view.name, request, context));
-    }
+    if (!view.path.empty()) read(view.path, view.name);
   }
   return sources;
 }
@@ -118,7 +122,7 @@ std::vector<Dataset> make_parts(std::vector<Source> sources, const DatasetReques
   for (const Source& source : sources) held += source.bytes();
   for (Source& source : sources) {
     if (source.table) {
-      parts.push_back(data::table_to_dataset(source, request, target, context));
+      parts.push_back(data::table_to_dataset(source, request, target, base::without_memory(context, held)));
       held += sample_bytes(parts.back());
       parts.back().reading_bytes = held;
       held -= source.bytes();
@@ -130,6 +134,19 @@ std::vector<Dataset> make_parts(std::vector<Source> sources, const DatasetReques
     }
   }
   return parts;
+}
+
+// Files of several views are put side by side: all numbers are there twice for a moment.
+void require_room_to_join(const std::vector<Dataset>& parts, const Context& context) {
+  if (parts.size() < 2) return;
+  std::size_t needed = 0;
+  std::size_t columns = 0;
+  for (const Dataset& part : parts) {
+    needed = data::sum_bytes(needed, sample_bytes(part) + part.features.values().size_bytes());
+    columns += part.feature_info.size();
+  }
+  data::require_room(needed, memory_budget(context), parts.front().source,
+                     static_cast<std::size_t>(parts.front().samples), columns);
 }
 
 void require_target(const Dataset& data, const DatasetRequest& request,
@@ -167,7 +184,8 @@ data::MatrixFile read_matrices(const std::string& path, const DatasetRequest& re
 
 void attach_files(Dataset& data, const DatasetRequest& request, const Context& context) {
   const auto attach = [&](const std::string& path, data::MatrixUse use) {
-    data::MatrixFile file = read_matrices(path, request, context);
+    const std::size_t held = sample_bytes(data) + matrix_bytes(data);
+    data::MatrixFile file = read_matrices(path, request, base::without_memory(context, held));
     const std::size_t besides = file.reading_bytes;
     data::attach_matrices(data, std::move(file), use);
     data.reading_bytes = std::max(data.reading_bytes, sample_bytes(data) + matrix_bytes(data) + besides);
@@ -218,22 +236,13 @@ std::vector<PrecomputedMatrix> select_matrices(const std::vector<PrecomputedMatr
   return result;
 }
 
-std::size_t bytes_of(const std::vector<std::string>& texts) {
-  // Short texts are inside of the string, longer ones beside it, in blocks of the allocator: its header and sixteens.
-  constexpr std::size_t inside = 15;
-  std::size_t total = texts.size() * sizeof(std::string);
-  for (const std::string& text : texts)
-    total += text.size() > inside ? (text.size() + 1 + 8 + 15) / 16 * 16 : 0;
-  return total;
-}
-
 }  // namespace
 
 std::size_t sample_bytes(const Dataset& data) {
-  std::size_t total = data.features.values().size_bytes() + bytes_of(data.ids) + bytes_of(data.labels) +
-                      data.lines.size() * sizeof(Index) + data.weights.size() * sizeof(double) +
-                      data.feature_info.size() * sizeof(Feature);
-  for (const TextColumn& column : data.texts) total += bytes_of(column.values);
+  std::size_t total = data.features.values().size_bytes() + data::text_bytes(data.ids) +
+                      data::text_bytes(data.labels) + data.lines.size() * sizeof(Index) +
+                      data.weights.size() * sizeof(double) + data.feature_info.size() * sizeof(Feature);
+  for (const TextColumn& column : data.texts) total += data::text_bytes(column.values);
   return total;
 }
 
@@ -256,6 +265,7 @@ Dataset load_dataset(const DatasetRequest& request, const Context& context) {
   std::vector<Dataset> parts = make_parts(std::move(sources), named, context);
   std::size_t reading = 0;
   for (const Dataset& part : parts) reading = std::max(reading, part.reading_bytes);
+  require_room_to_join(parts, context);
   Dataset data = parts.empty() ? Dataset() : data::join_files(std::move(parts), named.inner_join);
   data.reading_bytes = reading;
   data::declare_views(data, named);

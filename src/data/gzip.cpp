@@ -14,6 +14,7 @@
 
 #include "data/number.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -31,7 +32,17 @@ std::string reason(int error) {
 
 [[noreturn]] void too_large(const std::string& source, std::size_t limit) {
   throw ResourceError(fmt::format(
-      "{}: more than {} bytes, the memory allowed for reading. Use a larger memory budget.", source, limit));
+      "{}: reading it takes more than {}, the memory that may be used. Use a larger memory budget (--memory).",
+      source, format_bytes(limit)));
+}
+
+// How large a full buffer may become: twice as large, as far as the limit allows while the old one is held beside it.
+std::size_t larger_size(std::size_t used, std::size_t limit, const std::string& source) {
+  const std::size_t wanted = std::max(used + chunk, used * 2);
+  const std::size_t possible = limit > used ? limit - used : 0;
+  const std::size_t size = std::min(wanted, std::max(possible, chunk));
+  if (size <= used) too_large(source, limit);
+  return size;
 }
 
 // One inflate stream with its end assured.
@@ -77,6 +88,16 @@ bool another_member(const z_stream& stream, std::string_view rest, const std::st
   return true;
 }
 
+// gzip data end in the number of bytes that their last member unpacks to, modulo 2^32. Where there is one member, memory
+// is taken once; a number that is false costs no more than the limits allow.
+std::size_t first_size(std::string_view packed, std::size_t limit, double ratio) {
+  std::size_t told = 0;
+  for (std::size_t i = 1; i <= 4 && packed.size() > 18; ++i)
+    told = told << 8U | static_cast<unsigned char>(packed[packed.size() - i]);
+  const double possible = std::min(ratio * static_cast<double>(packed.size()), static_cast<double>(limit));
+  return static_cast<double>(told) < possible ? std::max(chunk, told + 1) : chunk;
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path, std::size_t limit) {
@@ -96,11 +117,12 @@ std::string read_file(const std::string& path, std::size_t limit) {
   // The size is a hint only: pipes have none, and a file may grow meanwhile. One byte more finds the end.
   const std::uintmax_t told =
       std::filesystem::is_regular_file(status) ? std::filesystem::file_size(path, error) : 0;
-  const std::size_t first = error || told >= limit ? chunk : std::max<std::size_t>(chunk, told + 1);
+  if (!error && told > limit) too_large(path, limit);
+  const std::size_t first = error ? chunk : std::max<std::size_t>(chunk, told + 1);
   std::string bytes;
   std::size_t used = 0;
   while (true) {
-    if (used == bytes.size()) bytes.resize(std::max(first, used * 2));
+    if (used == bytes.size()) bytes.resize(used == 0 ? first : larger_size(used, limit, path));
     const std::size_t n = std::fread(bytes.data() + used, 1, bytes.size() - used, file.get());
     used += n;
     if (used > limit) {
@@ -121,10 +143,27 @@ bool has_gz_name(std::string_view path) {
   return path.size() > 3 && equal_ignoring_case(path.substr(path.size() - 3), ".gz");
 }
 
-std::string gunzip(std::string_view packed, const std::string& source, std::size_t limit) {
+UnpackLimits unpack_limits(const Context& context) {
+  return {memory_budget(context), context.unpack_ratio};
+}
+
+void require_ratio(std::uint64_t packed, std::uint64_t unpacked, const UnpackLimits& limits,
+                   const std::string& source) {
+  constexpr std::uint64_t harmless = 16'000'000;
+  if (unpacked <= harmless || static_cast<double>(unpacked) <= limits.ratio * static_cast<double>(packed))
+    return;
+  throw ResourceError(
+      fmt::format("{}: {} unpack to {} or more, over {} times as much. Files that are made to fill the memory "
+                  "look like that; if "
+                  "this one is right, allow more (--unpack-ratio).",
+                  source, format_bytes(packed), format_bytes(unpacked), limits.ratio));
+}
+
+std::string gunzip(std::string_view packed, const std::string& source, const UnpackLimits& limits) {
   if (!packed.starts_with(gzip_magic)) {
     throw FileError(fmt::format("{}: the name ends in .gz but this is not gzip data.", source));
   }
+  const std::size_t limit = limits.bytes > packed.size() ? limits.bytes - packed.size() : 0;
   Inflater inflater;
   z_stream& stream = inflater.stream();
   std::string out;
@@ -133,10 +172,8 @@ std::string gunzip(std::string_view packed, const std::string& source, std::size
   while (true) {
     refill(stream, rest);
     if (used == out.size()) {
-      if (used > limit) {
-        too_large(source, limit);
-      }
-      out.resize(std::max(used + chunk, used * 2));
+      require_ratio(packed.size(), used, limits, source);
+      out.resize(used == 0 ? first_size(packed, limit, limits.ratio) : larger_size(used, limit, source));
     }
     const std::size_t room = std::min<std::size_t>(out.size() - used, std::numeric_limits<uInt>::max());
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
@@ -157,16 +194,17 @@ std::string gunzip(std::string_view packed, const std::string& source, std::size
     }
   }
   if (used > limit) {
-    too_large(source, limit);
+    too_large(source, limits.bytes);
   }
+  require_ratio(packed.size(), used, limits, source);
   out.resize(used);
   return out;
 }
 
-std::string read_unpacked(const std::string& path, std::size_t limit) {
-  std::string bytes = read_file(path, limit);
+std::string read_unpacked(const std::string& path, const UnpackLimits& limits) {
+  std::string bytes = read_file(path, limits.bytes);
   if (has_gz_name(path)) {
-    return gunzip(bytes, path, limit);
+    return gunzip(bytes, path, limits);
   }
   if (bytes.starts_with(gzip_magic)) {
     throw InvalidArgument(fmt::format("{}: this is gzip data. Give the file a name that ends in .gz.", path));

@@ -22,6 +22,7 @@
 #include <system_error>
 
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -119,10 +120,10 @@ void set_limit(int resource, rlim_t value) {
 void restrict_child(const ChildLimits& limits, pid_t parent) {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(3);
-  for (const int signal :
-       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGPIPE, SIGALRM, SIGCHLD, SIGXCPU})
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGALRM, SIGCHLD, SIGXCPU})
     (void)::signal(signal, SIG_DFL);
-  (void)::signal(SIGINT, SIG_IGN);  // Ctrl-C goes to the parent, which decides
+  for (const int signal : {SIGINT, SIGTERM})
+    (void)::signal(signal, SIG_IGN);  // Ctrl-C, or a signal for the whole group: the parent decides
   sigset_t none;
   ::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -272,9 +273,12 @@ class Child {
       out.shape.push_back(static_cast<Index>(n));
     }
     if (count > std::vector<double>().max_size()) broken();
-    if (limits_.bytes > 0 && count > limits_.bytes / sizeof(double))
+    if (limits_.bytes > 0 && count > (limits_.bytes - held_) / sizeof(double))
       throw ResourceError(
-          fmt::format("'{}' has an array of {} numbers, more than the memory budget.", source_, count));
+          fmt::format("'{}' has an array of {} numbers, and with the arrays before it they take more than "
+                      "the memory budget of {} (--memory).",
+                      source_, count, format_bytes(limits_.bytes)));
+    held_ += count * sizeof(double);
     out.values.resize(count);
     bytes(out.values.data(), count * sizeof(double));
     return out;
@@ -285,6 +289,7 @@ class Child {
   const std::string& source_;
   const ChildLimits& limits_;
   Clock::time_point deadline_;
+  std::size_t held_ = 0;  // bytes of the arrays so far
   std::uint32_t crc_ = 0;
   int status_ = 0;
   bool reaped_ = false;

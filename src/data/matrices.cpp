@@ -17,6 +17,7 @@
 #include "data/number.h"
 #include "data/sources.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -89,7 +90,10 @@ MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
   if (rows < 1) {
     throw InvalidArgument(fmt::format("{}: there are no numbers below the first line.", table.source));
   }
-  require_memory(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), context, table.source);
+  const auto n = static_cast<std::size_t>(rows);
+  const auto m = static_cast<std::size_t>(columns);
+  require_room(sum_bytes(sum_bytes(area_bytes(n, m), area_bytes(n + m, 1, sizeof(std::string))), table.bytes()),
+               memory_budget(context), table.source, n, m);
   Matrix matrix(rows, columns);
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < columns; ++j) {
@@ -179,8 +183,9 @@ MatrixFile matrices_of_bank(const std::string& path, const Context& context) {
   if (static_cast<Index>(names.size()) != kernels.shape[0] || rows < 1 || columns < 1) {
     container.damaged("it does not have one name per kernel");
   }
-  require_memory(names.size() * static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), context,
-                 path);
+  const std::size_t all_rows = names.size() * static_cast<std::size_t>(rows);
+  require_room(area_bytes(all_rows, static_cast<std::size_t>(columns)), memory_budget(context), path, all_rows,
+               static_cast<std::size_t>(columns));
   container.verify(kernels.begin, kernels.end);
   const std::byte* next = container.bytes(kernels).data();
   MatrixFile file;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -40,7 +41,10 @@ bool is_glob(std::string_view pattern) {
 
 std::string list_some(const std::vector<std::string>& names, std::size_t limit) {
   const auto shown = static_cast<std::ptrdiff_t>(std::min(limit, names.size()));
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  constexpr std::size_t longest = 80;
+  std::string text;
+  for (std::ptrdiff_t k = 0; k < shown; ++k)
+    text += (k == 0 ? "" : ", ") + printable(names[static_cast<std::size_t>(k)], longest);
   if (names.size() > limit) {
     text += fmt::format(", … ({} in all)", names.size());
   }
@@ -63,20 +67,25 @@ std::string place_of(const Dataset& data, Index row) {
   return fmt::format("sample {}", row + 1);
 }
 
-std::size_t memory_limit(const Context& context) {
-  return memory_budget(context);
+std::size_t area_bytes(std::size_t rows, std::size_t columns, std::size_t each) {
+  std::size_t result = 0;
+  if (__builtin_mul_overflow(rows, columns, &result) || __builtin_mul_overflow(result, each, &result))
+    return std::numeric_limits<std::size_t>::max();
+  return result;
 }
 
-void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source) {
-  const std::size_t limit = memory_limit(context);
-  if (columns != 0 && rows > limit / sizeof(double) / columns) {
-    constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-    throw ResourceError(fmt::format(
-        "{}: a table of {} rows and {} columns takes {:.1f} GiB, more than the {:.1f} GiB allowed. Use fewer "
-        "columns or samples, or a larger memory budget.",
-        source, rows, columns, static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double) / gib,
-        static_cast<double>(limit) / gib));
-  }
+std::size_t sum_bytes(std::size_t a, std::size_t b) {
+  return a > std::numeric_limits<std::size_t>::max() - b ? std::numeric_limits<std::size_t>::max() : a + b;
+}
+
+void require_room(std::size_t needed, std::size_t limit, std::string_view source, std::size_t rows,
+                  std::size_t columns) {
+  if (needed <= limit) return;
+  throw ResourceError(fmt::format(
+      "{}: reading {} row{} of {} column{} takes {}, more than the {} that may be used. Use fewer columns or "
+      "samples, or a larger memory budget (--memory).",
+      source, rows, rows == 1 ? "" : "s", columns, columns == 1 ? "" : "s", format_bytes(needed),
+      format_bytes(limit)));
 }
 
 std::vector<std::string> split_names(std::string_view list) {

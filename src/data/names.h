@@ -26,10 +26,14 @@ namespace kloom::data {
 // Which sample a message is about: "line 7", "sample 'P12'" or "sample 7" (counted from 1).
 [[nodiscard]] std::string place_of(const Dataset& data, Index row);
 
-// The memory that reading one file may take: the budget of the context.
-[[nodiscard]] std::size_t memory_limit(const Context& context);
-// Throws ResourceError, naming `source`, if rows × columns doubles exceed the limit.
-void require_memory(std::size_t rows, std::size_t columns, const Context& context, std::string_view source);
+// rows × columns things of `each` bytes, or more than any memory has.
+[[nodiscard]] std::size_t area_bytes(std::size_t rows, std::size_t columns, std::size_t each = sizeof(double));
+// a + b, or the largest number.
+[[nodiscard]] std::size_t sum_bytes(std::size_t a, std::size_t b);
+// Throws ResourceError, naming `source`, if what is to be held, `needed` bytes for so many rows and columns, exceeds
+// `limit`. Readers ask before they take the memory.
+void require_room(std::size_t needed, std::size_t limit, std::string_view source, std::size_t rows,
+                  std::size_t columns);
 
 // "a,b" → a, b; spaces around names are dropped.
 [[nodiscard]] std::vector<std::string> split_names(std::string_view list);

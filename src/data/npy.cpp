@@ -14,9 +14,10 @@
 #include <limits>
 #include <optional>
 
-#include "data/gzip.h"
+#include "data/texts.h"
 #include "data/zip.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -261,17 +262,17 @@ std::string read_string(const char* at, const ElementType& type, const std::stri
   return text;
 }
 
-// The number of elements, or nothing if it cannot be held.
+// The number of elements, or nothing if it cannot be held. An extent of 0 makes it 0, but does not excuse the others: who
+// goes through the columns of an array without rows would never come to an end.
 std::optional<std::size_t> element_count(const std::vector<Index>& shape) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<Index>::max()) / sizeof(double);
   std::size_t count = 1;
   for (const Index extent : shape) {
-    const auto n = static_cast<std::size_t>(extent);
-    if (n != 0 && count > static_cast<std::size_t>(std::numeric_limits<Index>::max()) / n) {
-      return std::nullopt;
-    }
+    const auto n = std::max<std::size_t>(1, static_cast<std::size_t>(extent));
+    if (count > most / n) return std::nullopt;
     count *= n;
   }
-  return count;
+  return std::ranges::count(shape, Index{0}) > 0 ? 0 : count;
 }
 
 // Where element k of the file (in its own order) belongs in column-major order.
@@ -342,8 +343,10 @@ Array empty_array(const Header& header, const ElementType& type, std::size_t byt
   }
   const std::size_t held = array.is_text ? sizeof(std::string) + type.bytes : sizeof(double);
   if (*count > limit / held) {
-    throw ResourceError(fmt::format("{}: {} elements take more than {} bytes, the memory allowed for reading.",
-                                    source, *count, limit));
+    throw ResourceError(
+        fmt::format("{}: {} elements take more than {}, the memory that may be used. Use a larger memory "
+                    "budget (--memory).",
+                    source, *count, format_bytes(limit)));
   }
   if (array.is_text) {
     array.texts.resize(*count);
@@ -424,14 +427,18 @@ std::optional<std::uint64_t> large_size(const std::string& path) {
   return size;
 }
 
-std::vector<Array> arrays_of_zip(const ZipBytes& archive, const std::string& source, std::size_t limit) {
+std::vector<Array> arrays_of_zip(const ZipBytes& archive, const std::string& source,
+                                 const UnpackLimits& limits) {
   std::vector<Array> arrays;
+  std::size_t held = 0;
   constexpr std::string_view ending = ".npy";
-  read_zip(archive, source, limit, [&](const ZipEntry& entry) {
+  read_zip(archive, source, limits, [&](const ZipEntry& entry) {
     if (!entry.name.ends_with(ending)) return;
     const std::string name = entry.name.substr(0, entry.name.size() - ending.size());
-    arrays.push_back(read_array(entry.next, entry.size, fmt::format("{} ({})", source, name), limit));
+    arrays.push_back(
+        read_array(entry.next, entry.size, fmt::format("{} ({})", source, name), limits.bytes - held));
     arrays.back().name = name;
+    held = std::min(limits.bytes, held + arrays.back().bytes());
   });
   if (arrays.empty()) {
     throw InvalidArgument(fmt::format("{}: there are no arrays (.npy) in the archive.", source));
@@ -440,6 +447,10 @@ std::vector<Array> arrays_of_zip(const ZipBytes& archive, const std::string& sou
 }
 
 }  // namespace
+
+std::size_t Array::bytes() const {
+  return values.size() * sizeof(double) + text_bytes(texts);
+}
 
 Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit) {
   std::string_view rest = bytes;
@@ -450,28 +461,28 @@ Array parse_npy(std::string_view bytes, const std::string& source, std::size_t l
   return read_array(next, bytes.size(), source, limit);
 }
 
-Array read_npy(const std::string& path, std::size_t limit) {
+Array read_npy(const std::string& path, const UnpackLimits& limits) {
   const auto size = large_size(path);
   RandomAccessFile file(path);
-  if (!size || !file.starts_with(magic)) return parse_npy(read_unpacked(path, limit), path, limit);
+  if (!size || !file.starts_with(magic)) return parse_npy(read_unpacked(path, limits), path, limits.bytes);
   std::uint64_t position = 0;
   const auto next = [&](char* out, std::size_t count) {
     file.read(position, out, count);
     position += count;
   };
-  return read_array(next, static_cast<std::size_t>(*size), path, limit);
+  return read_array(next, static_cast<std::size_t>(*size), path, limits.bytes);
 }
 
-std::vector<Array> parse_npz(std::string_view bytes, const std::string& source, std::size_t limit) {
-  return arrays_of_zip(zip_in_memory(bytes), source, limit);
+std::vector<Array> parse_npz(std::string_view bytes, const std::string& source, const UnpackLimits& limits) {
+  return arrays_of_zip(zip_in_memory(bytes), source, limits);
 }
 
-std::vector<Array> read_npz(const std::string& path, std::size_t limit) {
+std::vector<Array> read_npz(const std::string& path, const UnpackLimits& limits) {
   const auto size = large_size(path);
   RandomAccessFile file(path);
-  if (!size || !file.starts_with("PK")) return parse_npz(read_unpacked(path, limit), path, limit);
+  if (!size || !file.starts_with("PK")) return parse_npz(read_unpacked(path, limits), path, limits);
   const auto read = [&](std::uint64_t offset, char* out, std::size_t count) { file.read(offset, out, count); };
-  return arrays_of_zip({*size, read}, path, limit);
+  return arrays_of_zip({*size, read}, path, limits);
 }
 
 }  // namespace kloom::data

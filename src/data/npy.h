@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/gzip.h"
 #include "kloom/matrix.h"
 
 namespace kloom::data {
@@ -28,17 +29,19 @@ struct Array {
     }
     return n;
   }
+  // Bytes of memory that it takes.
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 // Throws FileError (damaged, truncated), InvalidArgument (a type or shape that kloom has no use for) or
 // ResourceError (the array would take more than `limit` bytes).
 [[nodiscard]] Array parse_npy(std::string_view bytes, const std::string& source, std::size_t limit);
 // The same from a file, piece by piece: nothing but the array is held.
-[[nodiscard]] Array read_npy(const std::string& path, std::size_t limit);
-// All entries whose name ends in ".npy", named without it.
+[[nodiscard]] Array read_npy(const std::string& path, const UnpackLimits& limits);
+// All entries whose name ends in ".npy", named without it; together they take no more than the limits allow.
 [[nodiscard]] std::vector<Array> parse_npz(std::string_view bytes, const std::string& source,
-                                           std::size_t limit);
+                                           const UnpackLimits& limits);
 // The same from a file, one array at a time and each of them piece by piece.
-[[nodiscard]] std::vector<Array> read_npz(const std::string& path, std::size_t limit);
+[[nodiscard]] std::vector<Array> read_npz(const std::string& path, const UnpackLimits& limits);
 
 }  // namespace kloom::data

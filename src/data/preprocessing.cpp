@@ -75,6 +75,7 @@ class Fitter {
   void run() {
     for (std::size_t j = 0; j < train_.feature_info.size(); ++j) number(j);
     for (const TextColumn& text : train_.texts) texts_[&text - train_.texts.data()] = add_text(text);
+    refuse_equal_features();
     for (const View& view : train_.views) add_view(view);
     if (!columns.empty() || !text_columns.empty() || train_.kernels.size() + train_.distances.size() > 0)
       return;
@@ -98,6 +99,20 @@ class Fitter {
     std::vector<Index> features;
     Index text = -1;
   };
+
+  // "colour=red" may be a column of the file and what one-hot coding makes of 'colour'; kernels could not tell them apart.
+  void refuse_equal_features() const {
+    std::map<std::pair<std::string, std::string>, const Column*> seen;
+    for (const Column& column : columns) {
+      const auto [place, fresh] = seen.emplace(std::pair(column.feature.view, column.feature.name), &column);
+      if (fresh) continue;
+      throw InvalidArgument(fmt::format(
+          "{}: column '{}' is coded as a feature '{}', and column '{}' gives one of the same name. Rename one "
+          "of the two "
+          "columns, or leave it out (--ignore).",
+          data::source_of(train_), column.source().name, column.feature.name, place->second->source().name));
+    }
+  }
 
   [[nodiscard]] bool indicates() const { return options_.indicate && options_.impute != Impute::refuse; }
 

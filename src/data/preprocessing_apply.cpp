@@ -134,20 +134,38 @@ std::map<std::pair<std::string, std::string>, Known> known_categories(const std:
   return known;
 }
 
+// " (training has 'red')" for Red, and for 1.0 where training has 1: most such values are slips of the pen.
+std::string meant_category(const std::string& value, const std::set<std::string>& known) {
+  const data::CellValue number = data::read_cell(value);
+  for (const std::string& category : known) {
+    const data::CellValue other = data::read_cell(category);
+    const bool same_number = number.kind == data::CellKind::number && other.kind == data::CellKind::number &&
+                             number.value == other.value;
+    if (same_number || equal_ignoring_case(data::trim(value), data::trim(category)))
+      return fmt::format(" (training has '{}')", category);
+  }
+  return {};
+}
+
 // Categories that training never saw become all zero; that is said once per column.
 void note_new_categories(const ColumnFinder& finder, const std::vector<Column>& columns,
                          std::vector<std::string>& notes) {
   for (const auto& [key, known] : known_categories(columns)) {
-    std::set<std::string> fresh;
-    for (const std::string& value : finder.texts({key.first, key.second})) {
-      if (!data::is_missing(value) && !known.categories.contains(value)) {
-        fresh.insert(value);
-      }
+    std::map<std::string, Index> fresh;
+    Index count = 0;
+    const std::vector<std::string> all = finder.texts({key.first, key.second});
+    for (const std::string& value : all) {
+      if (data::is_missing(value) || known.categories.contains(value)) continue;
+      ++fresh[value];
+      ++count;
     }
     if (fresh.empty()) continue;
     const bool thinned = !known.all && std::ssize(known.categories) >= data::kMostCategories;
-    notes.push_back(fmt::format("Column '{}': training never {}saw {}; coded as all zero.", key.first,
-                                thinned ? "or hardly " : "", data::list_some({fresh.begin(), fresh.end()})));
+    std::vector<std::string> values;
+    for (const auto& [value, times] : fresh) values.push_back(value + meant_category(value, known.categories));
+    notes.push_back(fmt::format("Column '{}': training never {}saw {}; coded as all zero ({} of {} samples).",
+                                key.first, thinned ? "or hardly " : "", data::list_some(values), count,
+                                all.size()));
   }
 }
 

@@ -13,7 +13,9 @@
 #include "data/names.h"
 #include "data/number.h"
 #include "data/svmlight.h"
+#include "data/texts.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -51,6 +53,10 @@ void set_features(Dataset& data, Array& array) {
     throw InvalidArgument(
         fmt::format("{}: features must be numbers in a matrix (samples × features).", data.source));
   }
+  if (rows == 0 || columns == 0) {
+    throw InvalidArgument(
+        fmt::format("{}: an array of {} × {} holds no features.", data.source, rows, columns));
+  }
   data.features = Matrix(rows, columns, std::move(array.values));
 }
 
@@ -68,6 +74,12 @@ void name_features(Dataset& data, const std::string& view, const std::vector<std
   }
 }
 
+// As in tables: "nan", "NA" and the like stand for no label.
+void clear_missing(std::vector<std::string>& labels) {
+  for (std::string& label : labels)
+    if (is_missing(label)) label.clear();
+}
+
 void set_weights(Dataset& data, const Array& array) {
   if (array.is_text ||
       std::ranges::any_of(array.values, [](double w) { return !(w >= 0.0) || std::isinf(w); })) {
@@ -83,9 +95,30 @@ void require_count(const Dataset& data, std::size_t found, std::string_view what
   }
 }
 
+// Numbers that are labels or ids become texts, and every column of a matrix gets a name.
+void require_room_for(const std::vector<Array>& arrays, const std::string& path, const Context& context) {
+  std::size_t needed = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  for (const Array& array : arrays) {
+    const auto extent = [&](std::size_t d) {
+      return d < array.shape.size() ? static_cast<std::size_t>(array.shape[d]) : 1;
+    };
+    const bool vector = extent(0) == 1 || extent(1) == 1;
+    needed = sum_bytes(needed, array.bytes());
+    if (array.dimensions() == 2) needed = sum_bytes(needed, area_bytes(extent(1), 1, sizeof(Feature)));
+    if (vector && array.dimensions() < 3)
+      needed = sum_bytes(needed, area_bytes(array.values.size(), 1, text_bytes(0)));
+    rows = std::max(rows, extent(0));
+    columns = std::max(columns, extent(1));
+  }
+  require_room(needed, memory_budget(context), path, rows, columns);
+}
+
 // X, y, ids, feature_names and kernels by their names; other arrays are left alone and said so.
 Dataset arrays_to_dataset(const std::string& path, const std::string& view, const DatasetRequest& request,
-                          std::vector<Array> arrays) {
+                          std::vector<Array> arrays, const Context& context) {
+  require_room_for(arrays, path, context);
   Dataset data;
   data.source = path;
   std::vector<std::string> feature_names;
@@ -103,6 +136,7 @@ Dataset arrays_to_dataset(const std::string& path, const std::string& view, cons
     } else if (data.labels.empty() && (array.name == request.target || is_label_array(array.name))) {
       data.target_name = array.name;
       data.labels = array_texts(array, path);
+      clear_missing(data.labels);
     } else if (is_id_array(array.name) || (!request.id.empty() && array.name == request.id)) {
       data.ids = array_texts(array, path);
     } else if (array.is_text && is_any_of(array.name, {"feature_names", "columns"})) {
@@ -144,6 +178,7 @@ Dataset svmlight_to_dataset(const SvmlightData& raw, const std::string& view, co
   if (std::ranges::any_of(raw.labels, [](const std::string& label) { return !label.empty(); })) {
     data.target_name = "label";
     data.labels = raw.labels;
+    clear_missing(data.labels);
   }
   if (raw.first == 0) {
     data.notes.push_back(
@@ -195,20 +230,21 @@ FileKind kind_of_file(const std::string& path) {
 }
 
 TextTable read_table(const std::string& path, FileKind kind, bool header, const Context& context) {
-  std::string text = read_unpacked(path, memory_limit(context));
+  const UnpackLimits limits = unpack_limits(context);
+  std::string text = read_unpacked(path, limits);
   const char delimiter = guess_delimiter(text, kind.delimiter);
-  return parse_csv(std::move(text), {delimiter, header, path});
+  return parse_csv(std::move(text), {delimiter, header, path, limits.bytes});
 }
 
 std::vector<Array> read_arrays(const std::string& path, Format format, const Context& context) {
-  const std::size_t limit = memory_limit(context);
+  const UnpackLimits limits = unpack_limits(context);
   if (format == Format::npz) {
-    return has_gz_name(path) ? parse_npz(read_unpacked(path, limit), path, limit) : read_npz(path, limit);
+    return has_gz_name(path) ? parse_npz(read_unpacked(path, limits), path, limits) : read_npz(path, limits);
   }
   std::vector<Array> arrays;
   if (format == Format::npy) {
-    arrays.push_back(has_gz_name(path) ? parse_npy(read_unpacked(path, limit), path, limit)
-                                       : read_npy(path, limit));
+    arrays.push_back(has_gz_name(path) ? parse_npy(read_unpacked(path, limits), path, limits.bytes)
+                                       : read_npy(path, limits));
     return arrays;
   }
   if (has_gz_name(path)) {
@@ -273,10 +309,11 @@ Source read_source(const std::string& path, const std::string& view, const Datas
                                                          : "commas"));
     }
   } else if (kind.format == Format::svmlight) {
+    const UnpackLimits limits = unpack_limits(context);
     source.ready =
-        svmlight_to_dataset(parse_svmlight(read_unpacked(path, memory_limit(context)), path), view, context);
+        svmlight_to_dataset(parse_svmlight(read_unpacked(path, limits), path, limits.bytes), view, context);
   } else {
-    source.ready = arrays_to_dataset(path, view, request, read_arrays(path, kind.format, context));
+    source.ready = arrays_to_dataset(path, view, request, read_arrays(path, kind.format, context), context);
   }
   return source;
 }

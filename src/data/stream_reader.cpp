@@ -9,6 +9,7 @@
 #include "data/sources.h"
 #include "data/svmlight.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 #include "kloom/stream.h"
 
 namespace kloom {
@@ -38,7 +39,8 @@ Dataset StreamReader::read(std::string_view text, const Context& context) {
       lines_ == 0 ? "standard input" : fmt::format("standard input after line {}", lines_);
   const Index count = std::ranges::count(text, '\n') + (text.empty() || text.back() == '\n' ? 0 : 1);
   if (format_ == Format::svmlight) {
-    Dataset data = data::svmlight_to_dataset(data::parse_svmlight(text, source), "", context);
+    Dataset data =
+        data::svmlight_to_dataset(data::parse_svmlight(text, source, memory_budget(context)), "", context);
     lines_ += count;
     return data;
   }
@@ -46,6 +48,7 @@ Dataset StreamReader::read(std::string_view text, const Context& context) {
   table.path = source;
   data::CsvOptions options;
   options.source = source;
+  options.limit = memory_budget(context);
   options.header = names_.empty();
   options.delimiter = names_.empty() ? data::guess_delimiter(text, 0) : delimiter_;
   table.table = data::parse_csv(std::string(text), options);

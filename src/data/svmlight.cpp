@@ -9,7 +9,9 @@
 
 #include "data/names.h"
 #include "data/number.h"
+#include "data/texts.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -85,11 +87,31 @@ void read_line(SvmlightData& data, std::string_view text, Index line) {
   data.ends.push_back(data.indices.size());
 }
 
+// Takes the memory once, and asks before. Labels may be long, but not longer than what was read.
+void reserve(SvmlightData& data, std::string_view text, std::size_t limit) {
+  const auto rows = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
+  const auto pairs = static_cast<std::size_t>(std::ranges::count(text, ':'));
+  const std::size_t row = sizeof(std::string) + sizeof(Index) + sizeof(std::size_t);
+  const std::size_t needed = text.size() + rows * row + pairs * (sizeof(Index) + sizeof(double));
+  require_room(needed, limit, data.source, rows, pairs / rows);
+  data.labels.reserve(rows);
+  data.lines.reserve(rows);
+  data.ends.reserve(rows);
+  data.indices.reserve(pairs);
+  data.values.reserve(pairs);
+}
+
 }  // namespace
 
-SvmlightData parse_svmlight(std::string_view text, const std::string& source) {
+std::size_t SvmlightData::bytes() const {
+  return text_bytes(labels) + lines.size() * (sizeof(Index) + sizeof(std::size_t)) +
+         indices.size() * (sizeof(Index) + sizeof(double));
+}
+
+SvmlightData parse_svmlight(std::string_view text, const std::string& source, std::size_t limit) {
   SvmlightData data;
   data.source = source;
+  reserve(data, text, limit);
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   std::string_view rest = text;
   if (rest.starts_with(byte_order_mark)) {
@@ -116,8 +138,12 @@ SvmlightData parse_svmlight(std::string_view text, const std::string& source) {
 }
 
 Matrix svmlight_matrix(const SvmlightData& data, const Context& context) {
-  require_memory(static_cast<std::size_t>(data.samples()), static_cast<std::size_t>(data.features()), context,
-                 data.source);
+  const auto rows = static_cast<std::size_t>(data.samples());
+  const auto columns = static_cast<std::size_t>(data.features());
+  // Besides the numbers, every column has a name, and lines and labels are copied.
+  const std::size_t rest = sum_bytes(data.bytes(), area_bytes(columns, 1, sizeof(Feature)));
+  require_room(sum_bytes(sum_bytes(data.bytes(), rest), area_bytes(rows, columns)), memory_budget(context),
+               data.source, rows, columns);
   Matrix matrix(data.samples(), data.features());
   std::size_t k = 0;
   for (Index i = 0; i < data.samples(); ++i) {

@@ -8,6 +8,7 @@
 // several with commas between them (kept as they are); a line that begins with index:value has no label.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,15 @@ struct SvmlightData {
 
   [[nodiscard]] Index samples() const { return static_cast<Index>(labels.size()); }
   [[nodiscard]] Index features() const { return last - first + 1; }
+  // Bytes of memory that it takes.
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 // Throws InvalidArgument naming the line: a pair that is not index:value, indices that do not increase,
-// infinite values, NUL bytes, no samples.
-[[nodiscard]] SvmlightData parse_svmlight(std::string_view text, const std::string& source);
+// infinite values, NUL bytes, no samples. Throws ResourceError, before the memory is taken, if what is read would take more
+// than `limit` bytes.
+[[nodiscard]] SvmlightData parse_svmlight(std::string_view text, const std::string& source,
+                                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
 // samples × features, column k is index first + k. Throws ResourceError if it does not fit.
 [[nodiscard]] Matrix svmlight_matrix(const SvmlightData& data, const Context& context);

@@ -8,8 +8,9 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <tuple>
 
+#include "base/number_range.h"
+#include "data/class_key.h"
 #include "data/column_fit.h"
 #include "data/names.h"
 #include "data/number.h"
@@ -19,23 +20,8 @@
 namespace kloom {
 namespace {
 
-// A label as classes are told apart: numbers by value (1 and 1.0 are one class) and before texts.
-struct ClassKey {
-  bool is_text = false;
-  double value = 0.0;
-  std::string text;
-  friend bool operator<(const ClassKey& a, const ClassKey& b) {
-    return std::tie(a.is_text, a.value, a.text) < std::tie(b.is_text, b.value, b.text);
-  }
-};
-
-ClassKey key_of(const std::string& label) {
-  const data::CellValue cell = data::read_cell(label);
-  if (cell.kind == data::CellKind::number) {
-    return {false, cell.value + 0.0, {}};  // + 0.0 makes -0 a 0
-  }
-  return {true, 0.0, label};
-}
+using data::class_key;
+using data::ClassKey;
 
 std::string place(const TargetsRequest& request, std::size_t i) {
   const std::string source = request.source.empty() ? "The labels" : request.source;
@@ -54,6 +40,16 @@ struct Census {
   bool integers = true;
 };
 
+// Neither a number to learn nor, unless somebody says so, the name of a class.
+void refuse_infinite_label(const std::string& label, const TargetsRequest& request, std::size_t i) {
+  if (request.kind == TargetsRequest::Kind::classes || data::read_cell(label).kind != data::CellKind::infinite)
+    return;
+  throw InvalidArgument(fmt::format(
+      "{}: the label '{}' is infinite or too large. Correct it or leave it empty; if it is the name of a "
+      "class, say so (--task classes).",
+      place(request, i), label));
+}
+
 Census take_census(const std::vector<std::string>& labels, const TargetsRequest& request) {
   Census census;
   if (std::ranges::all_of(labels, &std::string::empty)) {
@@ -70,7 +66,8 @@ Census take_census(const std::vector<std::string>& labels, const TargetsRequest&
       }
       continue;
     }
-    ClassKey key = key_of(labels[i]);
+    refuse_infinite_label(labels[i], request, i);
+    ClassKey key = class_key(labels[i]);
     census.numbers = census.numbers && !key.is_text;
     census.integers = census.integers && !key.is_text && key.value == std::floor(key.value);
     ++census.labelled;
@@ -115,6 +112,30 @@ bool looks_like_regression(const Census& census) {
          frequencies_have_a_hill(census);
 }
 
+// Methods scale targets before they learn from them, which has its limits.
+void require_range(const Matrix& values, const TargetsRequest& request) {
+  for (Index t = 0; t < values.cols(); ++t) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (Index i = 0; i < values.rows(); ++i) {
+      const double value = values(i, t);
+      if (base::too_large(value))
+        throw InvalidArgument(
+            fmt::format("{}: the target {} is beyond {}. Give it in another unit: divide all of them by "
+                        "the same number.",
+                        place(request, static_cast<std::size_t>(i)), value, base::kLargestInput));
+      if (std::isnan(value)) continue;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (most > least && most - least < base::kSmallestSpread)
+      throw InvalidArgument(fmt::format(
+          "{}: the targets differ by {} at most, less than {}. Give them in another unit: "
+          "multiply all of them by the same number.",
+          request.source.empty() ? "The labels" : request.source, most - least, base::kSmallestSpread));
+  }
+}
+
 Targets make_regression(const std::vector<std::string>& labels, const TargetsRequest& request) {
   Targets targets;
   targets.task = Task::regression;
@@ -130,6 +151,7 @@ Targets make_regression(const std::vector<std::string>& labels, const TargetsReq
     }
     targets.values(static_cast<Index>(i), 0) = cell.value;
   }
+  require_range(targets.values, request);
   return targets;
 }
 
@@ -160,7 +182,7 @@ bool must_swap(const Census& census, const TargetsRequest& request, const std::v
   if (request.positive.empty()) {
     return false;
   }
-  const auto it = census.classes.find(key_of(request.positive));
+  const auto it = census.classes.find(class_key(request.positive));
   if (it == census.classes.end()) {
     throw InvalidArgument(fmt::format("The positive class '{}' does not occur. The classes are {}.{}",
                                       request.positive, data::list_some(names),
@@ -248,6 +270,7 @@ Targets make_several(const std::vector<std::string>& labels, const TargetsReques
       binary = binary && (cell.value == 0.0 || cell.value == 1.0);
     }
   }
+  require_range(targets.values, request);
   targets.task = binary ? Task::multilabel : Task::multi_regression;
   if (binary) targets.classes = names;
   return targets;
@@ -288,7 +311,7 @@ Targets make_targets(const std::vector<std::string>& labels, const TargetsReques
   targets.classes = std::move(names);
   targets.codes.reserve(labels.size());
   for (const std::string& label : labels) {
-    targets.codes.push_back(label.empty() ? Targets::unlabelled : codes.at(key_of(label)));
+    targets.codes.push_back(label.empty() ? Targets::unlabelled : codes.at(class_key(label)));
   }
   return targets;
 }

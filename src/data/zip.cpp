@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kloom/error.h"
+#include "kloom/machine.h"
 
 namespace kloom::data {
 namespace {
@@ -139,9 +140,9 @@ class ZipReader {
  public:
   ZipReader(const ZipBytes& archive, const std::string& source) : archive_(archive), source_(source) {}
 
-  void read(std::size_t limit, const std::function<void(const ZipEntry&)>& visit) {
+  void read(const UnpackLimits& limits, const std::function<void(const ZipEntry&)>& visit) {
     const std::vector<Entry> entries = read_directory();
-    check_sizes(entries, limit);
+    check_sizes(entries, limits);
     std::unordered_set<std::string_view> names;
     for (const Entry& entry : entries) {
       if (!names.insert(entry.name).second) {
@@ -274,7 +275,7 @@ class ZipReader {
 
   // Before anything is unpacked: DEFLATE cannot expand more than 1032 times, and all entries together must
   // fit. So neither a lying header nor entries that share their data can take more than `limit` bytes.
-  void check_sizes(const std::vector<Entry>& entries, std::size_t limit) const {
+  void check_sizes(const std::vector<Entry>& entries, const UnpackLimits& limits) const {
     std::uint64_t total = 0;
     for (const Entry& entry : entries) {
       constexpr std::uint64_t most = 1032;
@@ -283,13 +284,14 @@ class ZipReader {
         damaged(fmt::format("entry '{}' claims an impossible size", entry.name));
       }
       total += entry.unpacked;
-      if (entry.unpacked > limit || total > limit) {
+      if (entry.unpacked > limits.bytes || total > limits.bytes) {
         throw ResourceError(
-            fmt::format("{}: its arrays take more than {} bytes, the memory allowed for reading. Use a "
-                        "larger memory budget.",
-                        source_, limit));
+            fmt::format("{}: its arrays take more than {}, the memory that may be used. Use a larger memory "
+                        "budget (--memory).",
+                        source_, format_bytes(limits.bytes)));
       }
     }
+    require_ratio(archive_.size, total, limits, source_);
   }
 
   void unpack(const Entry& entry, const std::function<void(const ZipEntry&)>& visit) const {
@@ -344,9 +346,9 @@ ZipBytes zip_in_memory(std::string_view bytes) {
           }};
 }
 
-void read_zip(const ZipBytes& archive, const std::string& source, std::size_t limit,
+void read_zip(const ZipBytes& archive, const std::string& source, const UnpackLimits& limits,
               const std::function<void(const ZipEntry&)>& visit) {
-  ZipReader(archive, source).read(limit, visit);
+  ZipReader(archive, source).read(limits, visit);
 }
 
 }  // namespace kloom::data

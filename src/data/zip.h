@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "data/gzip.h"
+
 namespace kloom::data {
 
 // An archive, wherever it is.
@@ -34,8 +36,8 @@ struct ZipEntry {
 };
 
 // Visits all entries (folders left out). Throws FileError if the archive is damaged, truncated, encrypted or uses
-// another method, ResourceError if its entries unpack to more than `limit` bytes in all.
-void read_zip(const ZipBytes& archive, const std::string& source, std::size_t limit,
+// another method, ResourceError if its entries unpack to more in all than the limits allow.
+void read_zip(const ZipBytes& archive, const std::string& source, const UnpackLimits& limits,
               const std::function<void(const ZipEntry&)>& visit);
 
 }  // namespace kloom::data

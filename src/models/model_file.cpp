@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "data/container_json.h"
@@ -81,6 +83,13 @@ std::string classes_trouble(const Model& model, Index outputs) {
   return {};
 }
 
+// JSON inside of JSON, as text: whoever reads the model will parse it, so it must be no deeper than the rest.
+std::string json_text(Fields& fields, std::string_view key) {
+  std::string text = fields.text(key);
+  if (!text.empty()) static_cast<void>(data::parse_json(text, fields.source(), fmt::format("'{}'", key)));
+  return text;
+}
+
 std::string weights_trouble(const KernelWeights& weights, Index samples, Index kernels, Index outputs) {
   Index rows = 1;
   if (weights.shape == Shape::per_class) rows = outputs;
@@ -88,6 +97,9 @@ std::string weights_trouble(const KernelWeights& weights, Index samples, Index k
   if (!is_shape(weights.values, rows, kernels)) return "the kernel weights have the wrong shape";
   if (!weights.deviation.empty() && !is_shape(weights.deviation, rows, kernels))
     return "the deviations of the kernel weights have the wrong shape";
+  if (!all_finite(weights.values.values())) return "a kernel weight is no finite number";
+  if (!all_at_least(weights.deviation.values(), 0.0))
+    return "the deviation of a kernel weight is no number >= 0";
   return {};
 }
 
@@ -102,6 +114,8 @@ std::string model_trouble(const Model& model) {
   if (!model.part) return "it has no part of a method";
   if (static_cast<Index>(model.bias.size()) != outputs)
     return "the number of biases is not the number of scores";
+  if (!all_finite(model.coefficients.values())) return "a coefficient is no finite number";
+  if (!all_finite(model.bias)) return "a bias is no finite number";
   std::string trouble = classes_trouble(model, outputs);
   if (trouble.empty()) trouble = weights_trouble(model.weights, samples, kernels, outputs);
   if (trouble.empty()) trouble = model.part->trouble(model);
@@ -139,8 +153,8 @@ Model read_model(const data::Container& container) {
   model.weights.shape = known_shape->first;
   model.classes = fields.texts("classes");
   model.target_name = fields.text("target");
-  model.options_json = fields.text("options");
-  model.report_json = fields.text("report");
+  model.options_json = json_text(fields, "options");
+  model.report_json = json_text(fields, "report");
   model.kernel_names = fields.texts("kernels");
   model.weights.values = tensors.matrix("weights");
   if (tensors.has("weights.deviation")) model.weights.deviation = tensors.matrix("weights.deviation");

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "algebra/threads.h"
 #include "base/progress.h"
@@ -118,6 +120,19 @@ Needs needs(const Model& model) {
   return result;
 }
 
+// A prediction that is no number is never passed on as one.
+static Predictions with_numbers(Predictions predictions) {
+  const Matrix& scores = predictions.scores;
+  for (Index k = 0; k < scores.size(); ++k) {
+    if (std::isfinite(scores.data()[k])) continue;
+    throw InvalidArgument(fmt::format(
+        "the prediction of sample {} is no finite number; its features or kernel values are out of all "
+        "proportion to those of training",
+        k % scores.rows() + 1));
+  }
+  return predictions;
+}
+
 Predictions predict(const Model& model, const KernelBank& bank, const PredictOptions& options,
                     const Context& context) {
   if (model.part->reads_samples()) {
@@ -126,7 +141,7 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
   }
   check_bank(model, bank);
   const algebra::ThreadScope threads(context);
-  if (bank.rows() > 0) return model.part->predict(model, bank, options);
+  if (bank.rows() > 0) return with_numbers(model.part->predict(model, bank, options));
   Predictions nothing;
   nothing.scores = Matrix(0, model.coefficients.cols());
   return nothing;
@@ -138,14 +153,15 @@ Predictions predict(const Model& model, const Dataset& samples, const PredictOpt
     throw InvalidArgument(
         "the model has no recipe for raw samples: it was trained on kernels; give kernels of the new samples");
   }
-  if (model.part->reads_samples()) return model.part->predict_samples(model, samples, options, context);
+  if (model.part->reads_samples())
+    return with_numbers(model.part->predict_samples(model, samples, options, context));
   const Needs needed = needs(model);
   const bool everything = needed.kernels.size() == model.kernel_names.size() &&
                           std::ssize(needed.samples) == model.coefficients.rows();
-  if (everything) return predict_all(model, samples, options, context);
+  if (everything) return with_numbers(predict_all(model, samples, options, context));
   Predictions result = predict_all(reduced(model, needed), samples, options, context);
   expand_contributions(result, needed.kernels, std::ssize(model.kernel_names));
-  return result;
+  return with_numbers(std::move(result));
 }
 
 }  // namespace kloom

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "data/container_json.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 #include "kloom/page.h"
@@ -314,10 +315,11 @@ std::string embedded(const Json& report) {
 std::string page_of(const Json& report) {
   std::string text = fmt::format(
       "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+      "<meta http-equiv='Content-Security-Policy' content=\"{}\">"
       "<meta name='viewport' content='width=device-width, initial-scale=1'>"
       "<meta name='color-scheme' content='light dark'><link rel='icon' href='data:,'>"
       "<title>{}</title><style>{}</style></head>\n<body>\n",
-      escaped(title_of(report)), report::kStyle);
+      report::content_security_policy(), escaped(title_of(report)), report::kStyle);
   text += header(report) + "<main>\n" + answer(report) + facts_list(report) + results(report) + figures(report);
   if (!report.at("methods").empty())
     text += "<h2>All metrics</h2>" + metric_table(report) + left_out_list(report);
@@ -331,6 +333,7 @@ std::string page_of(const Json& report) {
 
 std::string report_page(const std::string& json) {
   try {
+    data::require_flat_json(json);
     const Json report = Json::parse(json);
     if (report.at("kloom_report") != 1) throw InvalidArgument("not a report of this version of kloom");
     return page_of(report);

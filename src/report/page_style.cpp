@@ -106,4 +106,11 @@ const char* const kScript = R"js(
 })();
 )js";
 
+std::string content_security_policy() {
+  constexpr const char* kStyleHash = "sha256-R7fJgCLLzdRAeLvSzuwizahfCeTL53AH4v5BfHtXTFg=";
+  constexpr const char* kScriptHash = "sha256-NJZ+Oxd0miCFkJ1+fDIzlB2ZAUHZa7q1tyatrd/PMBE=";
+  return std::string("default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src '") +
+         kStyleHash + "'; script-src '" + kScriptHash + "'";
+}
+
 }  // namespace kloom::report

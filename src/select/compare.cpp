@@ -111,7 +111,7 @@ ValidationRequest planned(const ComparisonRequest& request, const select::Plan& 
   SplitRequest splits = request.splits;
   splits.folds = plan.folds;
   splits.repeats = plan.repeats;
-  validation.splits = make_splits(targets, splits, context.seed);
+  validation.splits = make_splits(targets, splits, context);
   validation.candidates.clear();
   for (const std::string& method : plan.methods) {
     const bool plain = std::ranges::count(plan.without_grid, method) > 0;
@@ -178,9 +178,9 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   if (!(own.seconds > 0.0))
     throw InvalidArgument(fmt::format("the time budget must be positive, got {}", own.seconds));
   select::Journal journal(own.validation.journal,
-                          select::fingerprint_of(data, targets, comparison_settings(own, context)));
+                          select::fingerprint_of(data, targets, comparison_settings(own, context)), context);
   if (journal.plan().empty()) journal.write_plan(to_json(select::make_plan(data, targets, own, context)));
-  const select::Plan plan = select::plan_from_json(journal.plan());
+  const select::Plan plan = select::plan_from_json(journal.plan(), own, targets.task, journal.path());
   log(context, LogLevel::info,
       fmt::format("{} on {} splits, estimated {:.0f} s of {:.0f} s", joined(plan.methods),
                   planned(own, plan, targets, context).splits.size(), plan.estimated_seconds, own.seconds));

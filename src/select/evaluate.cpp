@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "data/class_key.h"
 #include "kloom/dataset.h"
 #include "kloom/error.h"
 #include "select/metrics.h"
@@ -247,10 +248,9 @@ std::optional<double> number(std::string_view text) {
 int code_of(const std::vector<std::string>& classes, const std::string& label) {
   const auto same = std::find(classes.begin(), classes.end(), label);
   if (same != classes.end()) return static_cast<int>(same - classes.begin());
-  const auto value = number(label);
-  if (!value) return Targets::unlabelled;
+  const data::ClassKey key = data::class_key(label);
   const auto equal = std::find_if(classes.begin(), classes.end(),
-                                  [&](const std::string& name) { return number(name) == value; });
+                                  [&](const std::string& name) { return data::class_key(name) == key; });
   return equal == classes.end() ? Targets::unlabelled : static_cast<int>(equal - classes.begin());
 }
 

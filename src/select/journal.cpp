@@ -1,201 +1,202 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "select/journal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <cmath>
-#include <cstdint>
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <sstream>
 
+#include "data/container_json.h"
+#include "data/gzip.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "select/outcome_json.h"
 
 namespace kloom::select {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr int kVersion = 2;
+constexpr std::size_t kSumDigits = 16;
 
-// JSON has no NaN and no infinity; scores may hold them, so numbers go as null and text.
-Json number(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
-  return value;
+[[noreturn]] void no_journal(const std::string& source) {
+  throw InvalidArgument(fmt::format("{}: not a journal of finished work; name another file", source));
 }
 
-double number(const Json& json) {
-  if (json.is_null()) return std::nan("");
-  if (json.is_string()) return json == "inf" ? INFINITY : -INFINITY;
-  return json.get<double>();
+[[noreturn]] void damaged_line(const std::string& source, std::size_t line, const std::string& why) {
+  throw FileError(fmt::format(
+      "{}, line {}: damaged: {}. Remove the file to do all work again, or this line and those below it to keep "
+      "what is above.",
+      source, line, why));
 }
 
-Json matrix_json(const Matrix& matrix) {
-  Json values = Json::array();
-  for (const double value : matrix.values()) values.push_back(number(value));
-  return {{"rows", matrix.rows()}, {"cols", matrix.cols()}, {"values", values}};
+// The JSON of a line, which has to have the checksum that the chain then has.
+std::string_view checked_line(std::string_view line, Hash& chain, const std::string& source,
+                              std::size_t number) {
+  const std::size_t tab = line.rfind('\t');
+  if (tab == std::string_view::npos || line.size() - tab - 1 != kSumDigits)
+    damaged_line(source, number, "it has no checksum");
+  const std::string_view json = line.substr(0, tab);
+  chain.add(std::string(json));
+  if (line.substr(tab + 1) != chain.text()) damaged_line(source, number, "it does not match its checksum");
+  return json;
 }
 
-Matrix matrix_from(const Json& json) {
-  const auto rows = json.at("rows").get<Index>();
-  const auto cols = json.at("cols").get<Index>();
-  const Json& values = json.at("values");
-  if (rows < 0 || cols < 0 || static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) != values.size())
-    throw InvalidArgument("a matrix of the wrong size");
-  Matrix matrix(rows, cols);
-  for (std::size_t i = 0; i < values.size(); ++i) matrix.values()[i] = number(values[i]);
-  return matrix;
-}
-
-Json evaluation_json(const Evaluation& evaluation) {
-  Json values = Json::array();
-  for (const auto& [name, value] : evaluation.values) values.push_back({name, number(value)});
-  return {{"samples", evaluation.samples},
-          {"values", values},
-          {"classes", evaluation.classes},
-          {"confusion", evaluation.confusion}};
-}
-
-Evaluation evaluation_from(const Json& json) {
-  Evaluation evaluation;
-  evaluation.samples = json.at("samples").get<Index>();
-  for (const Json& pair : json.at("values"))
-    evaluation.values.emplace_back(pair.at(0).get<std::string>(), number(pair.at(1)));
-  evaluation.classes = json.at("classes").get<std::vector<std::string>>();
-  evaluation.confusion = json.at("confusion").get<std::vector<std::vector<Index>>>();
-  return evaluation;
-}
-
-Json to_json(const Outcome& outcome) {
-  return {{"candidate", outcome.candidate},
-          {"split", outcome.split},
-          {"failure", outcome.failure},
-          {"evaluation", evaluation_json(outcome.evaluation)},
-          {"codes", outcome.predictions.codes},
-          {"scores", matrix_json(outcome.predictions.scores)},
-          {"probabilities", matrix_json(outcome.predictions.probabilities)},
-          {"deviation", matrix_json(outcome.predictions.deviation)},
-          {"chosen", outcome.chosen},
-          {"status", static_cast<int>(outcome.status)},
-          {"seconds", {outcome.kernel_seconds, outcome.train_seconds, outcome.predict_seconds}},
-          {"kernels_used", outcome.kernels_used},
-          {"kernels", outcome.kernels},
-          {"memory_bytes", outcome.memory_bytes}};
-}
-
-Outcome outcome_from(const Json& json) {
-  Outcome outcome;
-  outcome.candidate = json.at("candidate").get<Index>();
-  outcome.split = json.at("split").get<Index>();
-  outcome.failure = json.at("failure").get<std::string>();
-  outcome.evaluation = evaluation_from(json.at("evaluation"));
-  outcome.predictions.codes = json.at("codes").get<std::vector<int>>();
-  outcome.predictions.scores = matrix_from(json.at("scores"));
-  outcome.predictions.probabilities = matrix_from(json.at("probabilities"));
-  outcome.predictions.deviation = matrix_from(json.at("deviation"));
-  outcome.chosen = json.at("chosen").get<OptionValues>();
-  const int status = json.at("status").get<int>();
-  if (status < 0 || status > static_cast<int>(Status::numerical_trouble))
-    throw InvalidArgument("an unknown status");
-  outcome.status = static_cast<Status>(status);
-  outcome.kernel_seconds = json.at("seconds").at(0).get<double>();
-  outcome.train_seconds = json.at("seconds").at(1).get<double>();
-  outcome.predict_seconds = json.at("seconds").at(2).get<double>();
-  outcome.kernels_used = json.at("kernels_used").get<Index>();
-  outcome.kernels = json.at("kernels").get<Index>();
-  outcome.memory_bytes = json.at("memory_bytes").get<std::size_t>();
-  return outcome;
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// FNV-1a, 64 bits: enough to tell requests apart; no protection against a forged file.
-class Hash {
- public:
-  void add(const void* data, std::size_t bytes) {
-    const auto* byte = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < bytes; ++i) value_ = (value_ ^ byte[i]) * 0x100000001b3ULL;
+// Whether this is a journal at all is seen before its checksum: other files shall be called what they are.
+void check_first_line(std::string_view line, const std::string& source, const std::string& fingerprint) {
+  nlohmann::json json;
+  try {
+    json = data::parse_json(line.substr(0, line.rfind('\t')), source, "the first line");
+  } catch (const FileError&) {
+    no_journal(source);
   }
-  void add(const std::string& text) {
-    const std::size_t size = text.size();
-    add(&size, sizeof(size));
-    add(text.data(), size);
+  if (!json.is_object() || !json.contains("kloom_journal")) no_journal(source);
+  if (json["kloom_journal"] != kVersion) {
+    throw InvalidArgument(fmt::format(
+        "{}: written by another version of kloom, whose results cannot be checked here; remove it or name "
+        "another file, and its work is done again",
+        source));
   }
-  void add(std::span<const double> values) { add(values.data(), values.size_bytes()); }
-  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", value_); }
+  if (!json.contains("fingerprint") || json["fingerprint"] != fingerprint) {
+    throw InvalidArgument(
+        fmt::format("{}: holds the results of another run (other data, kernels or options); remove it or "
+                    "name another file",
+                    source));
+  }
+}
 
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
+void read_line(std::string_view text, const std::string& source, JournalContent& content, std::size_t number) {
+  const std::string what = fmt::format("line {}", number);
+  const nlohmann::json json = data::parse_json(text, source, what);
+  if (!json.is_object() || !json.contains("plan")) {
+    content.entries.push_back({number, outcome_from_json(json, source, what)});
+    return;
+  }
+  if (!content.plan.empty()) damaged_line(source, number, "there is a second plan");
+  data::Fields fields(json, source, what);
+  content.plan = fields.text("plan");
+  fields.finish();
+}
+
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
 }  // namespace
 
-Journal::Journal(const std::string& path, const std::string& fingerprint) : path_(path) {
-  if (path_.empty()) return;
-  const bool there = std::filesystem::exists(path_) && std::filesystem::file_size(path_) > 0;
-  if (there) read(fingerprint);
-  file_.open(path_, std::ios::app | std::ios::binary);
-  if (!file_) throw FileError(fmt::format("{}: cannot be written", path_));
-  if (!there) append(text_of({{"kloom_journal", 1}, {"fingerprint", fingerprint}}));
+void Hash::add(const void* data, std::size_t bytes) {
+  const auto* byte = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < bytes; ++i) value_ = (value_ ^ byte[i]) * 0x100000001b3ULL;
 }
 
-void Journal::read(const std::string& fingerprint) {
-  std::ifstream file(path_, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw FileError(fmt::format("{}: cannot be read", path_));
-  const std::string all = text.str();
-  const std::size_t whole = all.rfind('\n') + 1;
-  if (whole == 0)
-    throw InvalidArgument(fmt::format("{}: not a journal of finished work; name another file", path_));
-  std::istringstream lines(all.substr(0, whole));
-  std::string line;
-  for (Index count = 1; std::getline(lines, line); ++count) {
-    try {
-      const Json json = Json::parse(line);
-      if (count == 1) {
-        if (json.at("kloom_journal") != 1) throw InvalidArgument("another version");
-        if (json.at("fingerprint") != fingerprint) {
-          throw InvalidArgument(
-              fmt::format("{}: holds the results of another run (other data, kernels or options); remove it or "
-                          "name another file",
-                          path_));
-        }
-      } else if (json.contains("plan")) {
-        plan_ = json.at("plan").get<std::string>();
-      } else {
-        outcomes_.push_back(outcome_from(json));
-      }
-    } catch (const InvalidArgument&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw InvalidArgument(
-          fmt::format("{}, line {}: not a line of a journal of finished work; remove the file or "
-                      "name another ({})",
-                      path_, count, error.what()));
+void Hash::add(const std::string& text) {
+  const std::size_t size = text.size();
+  add(&size, sizeof(size));
+  add(text.data(), size);
+}
+
+void Hash::add(std::span<const double> values) {
+  add(values.data(), values.size_bytes());
+}
+
+std::string Hash::text() const {
+  return fmt::format("{:016x}", value_);
+}
+
+JournalContent parse_journal(std::string_view text, const std::string& source, const std::string& fingerprint) {
+  JournalContent content;
+  content.whole = text.rfind('\n') + 1;
+  if (content.whole == 0) no_journal(source);
+  std::string_view rest = text.substr(0, content.whole);
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (number == 1) check_first_line(line, source, fingerprint);
+    const std::string_view json = checked_line(line, content.chain, source, number);
+    if (number > 1) read_line(json, source, content, number);
+  }
+  return content;
+}
+
+Journal::Journal(const std::string& path, const std::string& fingerprint, const Context& context)
+    : path_(path) {
+  if (path_.empty()) return;
+  open_locked();
+  try {
+    const std::string text = data::read_file(path_, memory_budget(context));
+    const std::string first = text_of({{"kloom_journal", kVersion}, {"fingerprint", fingerprint}});
+    // A full disk or a crash may have cut it in its first line: nothing is lost then.
+    if (text.find('\n') == std::string::npos && (first.starts_with(text) || text.starts_with(first + "\t"))) {
+      shorten(0);
+      append(first);
+      return;
+    }
+    content_ = parse_journal(text, path_, fingerprint);
+    // Removes a line that a crash cut short, so that the next entry starts on a new line.
+    if (content_.whole < text.size()) shorten(content_.whole);
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+
+Journal::~Journal() {
+  if (file_ >= 0) close(file_);
+}
+
+// The lock goes with the open file, so a run that crashes leaves none behind. A run that ends may remove its journal just
+// after it was opened here: then the lock is on a file without a name, and it is opened anew.
+void Journal::open_locked() {
+  while (true) {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ < 0) throw FileError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+    struct stat opened {};
+    struct stat named {};
+    const bool regular = fstat(file_, &opened) == 0 && S_ISREG(opened.st_mode);
+    // File systems without locks answer otherwise; there nothing can be done.
+    const bool taken = regular && flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool there =
+        stat(path_.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+    if (regular && !taken && there) return;
+    close(file_);
+    file_ = -1;
+    if (!regular) no_journal(path_);
+    if (taken) {
+      throw InvalidArgument(fmt::format(
+          "{}: another run of kloom is using it; wait until that has ended, or name another file", path_));
     }
   }
-  // Removes a line that a crash cut short, so that the next entry starts on a new line.
-  if (whole < all.size()) std::filesystem::resize_file(path_, whole);
 }
 
 void Journal::write_plan(const std::string& json) {
-  plan_ = json;
+  content_.plan = json;
   append(text_of({{"plan", json}}));
 }
 
 void Journal::write(const Outcome& outcome) {
-  append(text_of(to_json(outcome)));
+  append(text_of(outcome_json(outcome)));
 }
 
-void Journal::append(const std::string& line) {
+void Journal::shorten(std::size_t bytes) {
+  if (ftruncate(file_, static_cast<off_t>(bytes)) != 0)
+    throw FileError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+}
+
+void Journal::append(const std::string& json) {
   if (path_.empty()) return;
-  file_ << line << '\n' << std::flush;
-  if (!file_) throw FileError(fmt::format("{}: cannot be written (disk full?)", path_));
+  content_.chain.add(json);
+  const std::string line = json + "\t" + content_.chain.text() + "\n";
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw FileError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 std::string fingerprint_of(const Dataset& data, const Targets& targets, const std::string& settings) {

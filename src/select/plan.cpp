@@ -12,6 +12,7 @@
 
 #include "base/stopwatch.h"
 #include "base/threads.h"
+#include "data/container_json.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 #include "select/choice.h"
@@ -51,6 +52,7 @@ class Planner {
         problem_{data, targets, request.validation.spec, request.validation.recipe, request.validation.bank} {}
 
   Plan make() {
+    check_splits();
     plan_.repeats = request_.splits.repeats;
     plan_.folds = request_.splits.folds;
     choose_methods();
@@ -60,12 +62,13 @@ class Planner {
   }
 
  private:
+  void check_splits() const;
   void choose_methods();
   void run_pilots();
   std::optional<Pilot> pilot_of(const Learner& learner, Part& part);
   [[nodiscard]] double seconds_with_grid(const Learner& learner, Part& part, double plain,
                                          const Context& context) const;
-  void keep_repeats_that_fit();
+  void keep_repeats_that_fit(Index fitting, Index beyond);
   void shrink();
   void leave_out_slow_methods();
   void grow_back(const Plan& asked);
@@ -83,6 +86,17 @@ class Planner {
   double kernel_seconds_ = 0.0;
   Index pilot_samples_ = 1;
 };
+
+// What make_splits would refuse in the end is refused before the trials; the plan may shrink the repeats, so one is made.
+void Planner::check_splits() const {
+  constexpr Index kMostRepeats = 1'000'000'000;
+  if (request_.splits.repeats > kMostRepeats)
+    throw InvalidArgument(
+        fmt::format("repeats must be at most {}, got {}", kMostRepeats, request_.splits.repeats));
+  SplitRequest once = request_.splits;
+  once.repeats = std::min<Index>(1, once.repeats);
+  static_cast<void>(make_splits(problem_.targets, once, context_));
+}
 
 void Planner::choose_methods() {
   const Task task = problem_.targets.task;
@@ -109,7 +123,7 @@ void Planner::run_pilots() {
     SplitRequest sample;
     sample.kind = SplitRequest::Kind::holdout;
     sample.test_share = static_cast<double>(kPilotSamples) / static_cast<double>(problem_.data.samples);
-    rows = make_splits(problem_.targets, sample, context_.seed).front().test;
+    rows = make_splits(problem_.targets, sample, context_).front().test;
   }
   pilot_samples_ = std::min<Index>(std::ssize(rows), training);
   Context own = context_;
@@ -196,7 +210,7 @@ Index Planner::splits_of(const Plan& plan) const {
     case SplitRequest::Kind::given:
       break;
   }
-  return std::ssize(make_splits(problem_.targets, request_.splits, context_.seed));
+  return std::ssize(make_splits(problem_.targets, request_.splits, context_));
 }
 
 Index Planner::training_samples(const Plan& plan) const {
@@ -209,7 +223,7 @@ Index Planner::training_samples(const Plan& plan) const {
     case SplitRequest::Kind::given:
       break;
   }
-  return std::ssize(make_splits(problem_.targets, request_.splits, context_.seed).front().train);
+  return std::ssize(make_splits(problem_.targets, request_.splits, context_).front().train);
 }
 
 double Planner::cost(const std::string& method, GridSize grids, double samples) const {
@@ -237,10 +251,8 @@ double Planner::cost(const Plan& plan) const {
   return std::ceil(static_cast<double>(splits) / workers) * one + slowest;
 }
 
-// The most repeats that fit, at least one; by halving, since somebody may ask for a million.
-void Planner::keep_repeats_that_fit() {
-  Index fitting = 1;
-  Index beyond = plan_.repeats;
+// The most repeats below `beyond` that fit, at least `fitting`; by halving, since somebody may ask for a million.
+void Planner::keep_repeats_that_fit(Index fitting, Index beyond) {
   while (beyond - fitting > 1) {
     plan_.repeats = fitting + (beyond - fitting) / 2;
     (fits() ? fitting : beyond) = plan_.repeats;
@@ -253,7 +265,7 @@ void Planner::shrink() {
   const Plan asked = plan_;
   const double whole = cost(plan_);
   if (!fits()) plan_.grids = GridSize::coarse;
-  if (!fits()) keep_repeats_that_fit();
+  if (!fits()) keep_repeats_that_fit(1, plan_.repeats);
   if (!fits()) plan_.grids = GridSize::none;
   if (!fits() && request_.splits.kind == SplitRequest::Kind::folds && plan_.folds > 3) plan_.folds = 3;
   if (!fits()) {
@@ -298,7 +310,7 @@ void Planner::grow_back(const Plan& asked) {
     if (!fits()) plan_ = before;
   };
   try_with([&] { plan_.folds = asked.folds; });
-  for (Index repeats = plan_.repeats; repeats < asked.repeats; ++repeats) try_with([&] { ++plan_.repeats; });
+  keep_repeats_that_fit(plan_.repeats, asked.repeats + 1);
   for (const GridSize size : {GridSize::coarse, GridSize::full}) try_with([&] { plan_.grids = size; });
 }
 
@@ -336,17 +348,58 @@ std::string to_json(const Plan& plan) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Plan plan_from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
+namespace {
+
+void check_methods(const Plan& plan, const ComparisonRequest& request, Task task, data::Fields& fields) {
+  for (const std::string& name : plan.methods) {
+    const auto& learners = all_learners();
+    const auto learner = std::ranges::find(learners, name, &Learner::name);
+    const bool asked = request.methods.empty() || std::ranges::count(request.methods, name) > 0;
+    if (learner == learners.end() || !asked || std::ranges::count(learner->tasks, task) == 0 ||
+        std::ranges::count(plan.methods, name) != 1)
+      fields.damaged("methods", "names a method that this comparison does not have");
+  }
+  for (const std::string& name : plan.without_grid)
+    if (std::ranges::count(plan.methods, name) == 0)
+      fields.damaged("without_grid", "names a method that is not compared");
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_from(data::Fields& fields, std::string_view key) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& pair : fields.array(key)) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string())
+      fields.damaged(key, "has an entry that is not two texts");
+    pairs.emplace_back(pair[0].get<std::string>(), pair[1].get<std::string>());
+  }
+  return pairs;
+}
+
+}  // namespace
+
+Plan plan_from_json(const std::string& text, const ComparisonRequest& request, Task task,
+                    const std::string& source) {
+  const nlohmann::json json = data::parse_json(text, source, "its plan");
+  data::Fields fields(json, source, "the plan");
   Plan plan;
-  plan.methods = json.at("methods").get<std::vector<std::string>>();
-  plan.without_grid = json.at("without_grid").get<std::vector<std::string>>();
-  plan.grids = static_cast<GridSize>(json.at("grids").get<int>());
-  plan.repeats = json.at("repeats").get<Index>();
-  plan.folds = json.at("folds").get<Index>();
-  plan.estimated_seconds = json.at("estimated_seconds").get<double>();
-  plan.left_out = json.at("left_out").get<std::vector<std::pair<std::string, std::string>>>();
-  plan.notes = json.at("notes").get<std::vector<std::string>>();
+  plan.methods = fields.texts("methods");
+  plan.without_grid = fields.texts("without_grid");
+  check_methods(plan, request, task, fields);
+  const Index grids = fields.index("grids");
+  if (grids > static_cast<Index>(GridSize::full)) fields.damaged("grids", "is unknown");
+  plan.grids = static_cast<GridSize>(grids);
+  plan.repeats = fields.index("repeats");
+  plan.folds = fields.index("folds");
+  // The plan shrinks what was asked for and never adds to it.
+  if (plan.methods.empty() || plan.repeats < 1 || plan.repeats > request.splits.repeats)
+    fields.damaged("repeats", "is not what was asked for");
+  if (plan.folds > request.splits.folds) fields.damaged("folds", "is more than was asked for");
+  const nlohmann::json& seconds = fields.at("estimated_seconds");
+  if (!seconds.is_number() || !(seconds.get<double>() >= 0.0))
+    fields.damaged("estimated_seconds", "is no time");
+  plan.estimated_seconds = seconds.get<double>();
+  plan.left_out = pairs_from(fields, "left_out");
+  plan.notes = fields.texts("notes");
+  fields.finish();
   return plan;
 }
 

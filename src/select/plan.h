@@ -32,6 +32,8 @@ struct Plan {
                              const Context& context);
 
 [[nodiscard]] std::string to_json(const Plan& plan);
-[[nodiscard]] Plan plan_from_json(const std::string& json);
+// Throws FileError, naming `source`, for a plan that this request could not have had.
+[[nodiscard]] Plan plan_from_json(const std::string& json, const ComparisonRequest& request, Task task,
+                                  const std::string& source);
 
 }  // namespace kloom::select

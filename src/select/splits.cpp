@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/memory.h"
 #include "data/folds.h"
 #include "kloom/error.h"
 
@@ -185,12 +186,31 @@ void check(const std::vector<int>& codes, const SplitRequest& request) {
   }
 }
 
+// Every split lists every sample once.
+void require_room(std::size_t samples, const SplitRequest& request, const Context& context) {
+  const double splits = static_cast<double>(request.repeats) *
+                        (request.kind == SplitRequest::Kind::folds ? static_cast<double>(request.folds) : 1.0);
+  const double each = static_cast<double>(samples * sizeof(Index) + sizeof(Split));
+  constexpr double kMost = 1e18;  // what a size_t holds for sure
+  base::require_memory(static_cast<std::size_t>(std::min(kMost, splits * each)), context,
+                       fmt::format("a list of {:.0f} splits of {} samples", splits, samples),
+                       "ask for fewer repeats (--repeats)");
+}
+
 }  // namespace
 
 std::vector<Split> make_splits(const Targets& targets, const SplitRequest& request, std::uint64_t seed) {
+  Context context;
+  context.seed = seed;
+  return make_splits(targets, request, context);
+}
+
+std::vector<Split> make_splits(const Targets& targets, const SplitRequest& request, const Context& context) {
+  const std::uint64_t seed = context.seed;
   const std::vector<int> codes = strata(targets);
   if (request.kind == SplitRequest::Kind::given) return given_splits(codes, request);
   check(codes, request);
+  require_room(codes.size(), request, context);
   const bool folds = request.kind == SplitRequest::Kind::folds;
   std::vector<Split> splits;
   for (Index repeat = 0; repeat < request.repeats; ++repeat) {

@@ -17,6 +17,7 @@
 #include "kloom/evaluate.h"
 #include "kloom/machine.h"
 #include "select/choice.h"
+#include "select/outcome_check.h"
 #include "select/part.h"
 
 namespace kloom::select {
@@ -27,9 +28,11 @@ class Run {
  public:
   Run(const ValidationRequest& request, Journal& journal, const Context& context)
       : request_(request), journal_(journal), context_(context) {
-    result_.outcomes = journal.outcomes();
+    for (const JournalEntry& entry : journal.entries()) {
+      result_.outcomes.push_back(entry.outcome);
+      done_.insert({entry.outcome.split, entry.outcome.candidate});
+    }
     result_.taken_from_journal = std::ssize(result_.outcomes);
-    for (const Outcome& outcome : result_.outcomes) done_.insert({outcome.split, outcome.candidate});
   }
 
   // Candidates that are still to be run on this split.
@@ -207,6 +210,19 @@ void check(const Targets& targets, const ValidationRequest& request) {
   }
 }
 
+// Nothing is believed that a file says: it may be damaged, or made by somebody else.
+void check_entries(const Journal& journal, const ValidationRequest& request, const Targets& targets) {
+  std::set<std::pair<Index, Index>> seen;
+  for (const JournalEntry& entry : journal.entries()) {
+    std::string trouble = outcome_trouble(entry.outcome, request, targets);
+    if (trouble.empty() && !seen.emplace(entry.outcome.split, entry.outcome.candidate).second)
+      trouble = "the same work was done before";
+    if (trouble.empty()) continue;
+    throw FileError(fmt::format("{}, line {}: damaged: {}. Remove the file to do its work again.",
+                                journal.path(), entry.line, trouble));
+  }
+}
+
 }  // namespace
 
 std::string candidate_text(const Candidate& candidate) {
@@ -234,6 +250,7 @@ std::string settings_text(const ValidationRequest& request, const Context& conte
 Validation run_validation(const Dataset& data, const Targets& targets, const ValidationRequest& request,
                           Journal& journal, const Context& context) {
   check(targets, request);
+  check_entries(journal, request, targets);
   const Problem problem{data, targets, request.spec, request.recipe, request.bank};
   const int threads = base::resolve_threads(context);
   const std::size_t budget = memory_budget(context);
@@ -258,7 +275,7 @@ Validation cross_validate(const Dataset& data, const Targets& targets, const Val
   ValidationRequest own = request;
   if (own.metric.empty()) own.metric = default_metric(targets.task);
   select::Journal journal(own.journal,
-                          select::fingerprint_of(data, targets, select::settings_text(own, context)));
+                          select::fingerprint_of(data, targets, select::settings_text(own, context)), context);
   return select::run_validation(data, targets, own, journal, context);
 }
 

@@ -31,14 +31,14 @@ inline bool read_npy_input(std::string_view bytes) {
   } catch (const Error&) {  // refusing is fine
   }
   try {
-    for (const data::Array& array : data::parse_npz(bytes, "input", limit)) {
+    for (const data::Array& array : data::parse_npz(bytes, "input", {limit})) {
       check_array(array);
     }
     read = true;
   } catch (const Error&) {
   }
   try {
-    if (data::gunzip(bytes, "input", limit).size() > limit) {
+    if (data::gunzip(bytes, "input", {limit}).size() > limit) {
       throw std::logic_error("more than allowed was unpacked");
     }
     read = true;

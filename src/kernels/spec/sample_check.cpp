@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/number_range.h"
 #include "kernels/functions/functions.h"
 #include "kloom/error.h"
 
@@ -19,12 +20,21 @@ void check_matrix(const Dataset& data, const PrecomputedMatrix& matrix, Index co
     throw InvalidArgument(fmt::format("{} '{}' is {} × {}, but there are {} samples and {} training samples",
                                       what, matrix.name, matrix.values.rows(), matrix.values.cols(),
                                       data.samples, columns));
-  for (Index j = 0; j < columns; ++j)
-    for (Index i = 0; i < data.samples; ++i)
-      if (!std::isfinite(matrix.values(i, j)))
-        throw InvalidArgument(
-            fmt::format("{} '{}' has the value {} in row {}, column {}; every entry must be finite", what,
-                        matrix.name, matrix.values(i, j), i + 1, j + 1));
+  double largest = 0.0;
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < data.samples; ++i) {
+      const double value = matrix.values(i, j);
+      if (std::isnan(value) || base::too_large(value))
+        throw InvalidArgument(fmt::format(
+            "{} '{}' has the value {} in row {}, column {}; every entry must be finite and none beyond {}",
+            what, matrix.name, value, i + 1, j + 1, base::kLargestInput));
+      largest = std::max(largest, std::abs(value));
+    }
+  }
+  if (largest > 0.0 && largest < base::kSmallestSpread)
+    throw InvalidArgument(
+        fmt::format("the largest entry of {} '{}' is {}, less than {}; multiply it by a number", what,
+                    matrix.name, largest, base::kSmallestSpread));
 }
 
 // Throws if the term points at something that the data do not have.

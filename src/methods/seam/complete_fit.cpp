@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algebra/threads.h"
+#include "base/number_range.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
@@ -39,9 +40,15 @@ void check_labels(const Learner& learner, const Targets& targets) {
   }
   const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
   for (Index k = 0; k < targets.values.size() && numbers; ++k) {
-    if (std::isfinite(targets.values.data()[k])) continue;
-    throw InvalidArgument(fmt::format("sample {} has no number to learn; fill it in or remove the sample",
-                                      k % targets.values.rows() + 1));
+    const double value = targets.values.data()[k];
+    const Index sample = k % targets.values.rows() + 1;
+    if (!std::isfinite(value))
+      throw InvalidArgument(
+          fmt::format("sample {} has no number to learn; fill it in or remove the sample", sample));
+    if (base::too_large(value))
+      throw InvalidArgument(
+          fmt::format("the target of sample {} is {}, beyond {}; divide all of them by the same number", sample,
+                      value, base::kLargestInput));
   }
 }
 

@@ -75,6 +75,16 @@ auto counters(State& s) {
       &s.options.dt_update, &s.options.budget, &s.booked, &s.samples, &s.origin, &s.right, &s.lines};
 }
 
+bool all_finite(const Matrix& matrix) {
+  return std::ranges::all_of(matrix.values(), [](double v) { return std::isfinite(v); });
+}
+
+// A whole number from `least` to `most`, kept in a file as a double.
+bool is_count(double value, Index least, Index most) {
+  return value >= static_cast<double>(least) && value <= static_cast<double>(most) &&
+         value == std::floor(value);
+}
+
 void require(bool holds) {
   if (!holds) throw FileError("the checkpoint does not fit together; it is damaged");
 }
@@ -363,10 +373,11 @@ void StreamState::restore_numbers(const StreamPart& part) {
   std::size_t next = 2;
   for (double* number : scalars(*this)) *number = part.numbers[next++];
   for (Index* number : counters(*this)) {
-    require(part.numbers[next] >= 0.0 && part.numbers[next] < 9e15);
+    constexpr Index kMost = 9'000'000'000'000'000;  // below 2^53, so that every count is exact
+    require(is_count(part.numbers[next], 0, kMost));
     *number = static_cast<Index>(part.numbers[next++]);
   }
-  check(options);
+  check_checkpoint();
   augmentation.set_original(priors_of(options));
   solvers::Draws::State words{};
   for (std::uint64_t& word : words) {
@@ -379,10 +390,22 @@ void StreamState::restore_numbers(const StreamPart& part) {
   draws = solvers::Draws(words);
 }
 
+// The rules of the options, and that the counters can be those of one stream.
+void StreamState::check_checkpoint() const {
+  try {
+    check(options);
+  } catch (const InvalidArgument&) {
+    require(false);
+  }
+  require(samples <= lines && right <= samples && origin <= samples && penalty_samples > 0.0);
+}
+
 void StreamState::restore_support(const StreamPart& part, const Model& checkpoint) {
   const auto kernels = static_cast<Index>(recipe.terms.size());
   const Index n = part.counts.rows();
   require((n == 0 || part.counts.cols() == outputs()) && n <= checkpoint.coefficients.rows());
+  require(n <= recipe.basis.features.rows() && all_finite(part.counts) && all_finite(part.squares));
+  require(all_finite(part.inverse_lambda) && all_finite(part.segment_weights) && all_finite(part.theta));
   store = std::make_unique<kernels::SampleStore>(recipe.terms, recipe.basis.features.cols());
   Vector sample(at(recipe.basis.features.cols()));
   for (Index j = 0; j < n; ++j) {
@@ -394,8 +417,11 @@ void StreamState::restore_support(const StreamPart& part, const Model& checkpoin
     counts.emplace_back(at(n), 0.0);
     for (Index j = 0; j < n; ++j) counts.back()[at(j)] = part.counts(j, k);
   }
-  require(part.births.rows() == n && origin <= samples);
-  for (Index j = 0; j < n; ++j) births.push_back(static_cast<Index>(part.births(j, 0)));
+  require(part.births.rows() == n && (n == 0 || part.births.cols() == 1));
+  for (Index j = 0; j < n; ++j) {
+    require(is_count(part.births(j, 0), births.empty() ? 1 : births.back(), samples));
+    births.push_back(static_cast<Index>(part.births(j, 0)));
+  }
   squares = part.squares;
   if (ufo() || options.literal) require(squares.cols() == kernels && squares.rows() == (ufo() ? 1 : outputs()));
   require(part.inverse_lambda.rows() == outputs() && part.inverse_lambda.cols() == kernels && booked <= n);
@@ -409,9 +435,8 @@ void StreamState::restore_segments(const StreamPart& part) {
   Index before = 0;
   for (Index s = 0; s < part.segments.rows(); ++s) {
     Segment segment;
-    require(part.segments.cols() == 2 && part.segments(s, 0) >= static_cast<double>(before) &&
-            part.segments(s, 0) <= static_cast<double>(n) && part.segments(s, 1) >= 0.0 &&
-            part.segments(s, 1) <= static_cast<double>(outputs()));
+    require(part.segments.cols() == 2 && is_count(part.segments(s, 0), before, n) &&
+            is_count(part.segments(s, 1), 0, outputs()));
     segment.first = before = static_cast<Index>(part.segments(s, 0));
     const auto own = static_cast<Index>(part.segments(s, 1));
     require(part.segment_weights.cols() == kernels + 1 && row + own <= part.segment_weights.rows());

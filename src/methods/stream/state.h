@@ -74,6 +74,7 @@ struct StreamState {
   void restore_map(const StreamPart& part);
   [[nodiscard]] StreamPart state_part() const;
   void restore_numbers(const StreamPart& part);
+  void check_checkpoint() const;
   void restore_support(const StreamPart& part, const Model& checkpoint);
   void restore_segments(const StreamPart& part);
 };

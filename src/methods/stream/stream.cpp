@@ -425,6 +425,12 @@ Index StreamLearner::lines() const {
 const std::vector<std::string>& StreamLearner::classes() const {
   return impl_->state().classes;
 }
+const StreamOptions& StreamLearner::options() const {
+  return impl_->state().options;
+}
+const Recipe& StreamLearner::recipe() const {
+  return impl_->state().recipe;
+}
 FeatureError StreamLearner::approximation_error() const {
   return impl_->state().map_error;
 }

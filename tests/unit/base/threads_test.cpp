@@ -36,6 +36,10 @@ TEST(Threads, GivenNumbersAreTakenAndNegativeOnesRefused) {
   EXPECT_EQ(resolve_threads(context), 3);
   context.threads = -1;
   EXPECT_THROW((void)resolve_threads(context), InvalidArgument);
+  context.threads = Context::most_threads;
+  EXPECT_EQ(resolve_threads(context), Context::most_threads);
+  context.threads = 100000;
+  EXPECT_THROW((void)resolve_threads(context), InvalidArgument);
 }
 
 TEST(Threads, ScopeSetsAndRestores) {

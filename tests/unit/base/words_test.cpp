@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "kloom/error.h"
+
 namespace kloom {
 namespace {
 
@@ -34,6 +38,30 @@ TEST(Words, NumbersReadBack) {
   EXPECT_EQ(number_text(0.1), "0.1");
   EXPECT_EQ(number_text(100.0), "100");
   EXPECT_EQ(number_text(1e-7), "1e-07");
+}
+
+TEST(Words, WhatIsPrintedCommandsNoTerminal) {
+  EXPECT_EQ(printable("größe\tand\nlines"), "größe\tand\nlines");
+  EXPECT_EQ(printable("\x1b[2J\x07 \x7f\r"), "\\x1b[2J\\x07 \\x7f\\x0d");
+  EXPECT_EQ(printable("\xc2\x9b 1m"), "\\x9b 1m") << "the same command in one character of UTF-8";
+  EXPECT_EQ(printable("\xe2\x80\xae txt.exe"), "\\u202e txt.exe") << "turns the direction of writing";
+  EXPECT_EQ(printable("\xe4rger \xc3"), "\\xe4rger \\xc3") << "Latin-1, and a character that is cut off";
+  EXPECT_EQ(printable("\xed\xa0\x80\xf5"), "\\xed\\xa0\\x80\\xf5") << "no characters";
+  EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
+}
+
+TEST(Words, LongLinesLoseTheirMiddle) {
+  const std::string cell(1000, 'x');
+  const std::string text = printable("line 7 holds '" + cell + "', which is wrong.\nshort", 90);
+  EXPECT_TRUE(text.starts_with("line 7 holds 'xxx")) << text;
+  EXPECT_TRUE(text.ends_with("xxx', which is wrong.\nshort")) << text;
+  EXPECT_NE(text.find("… (942 bytes left out) …"), std::string::npos) << text;
+  EXPECT_EQ(printable(std::string(90, 'x'), 90), std::string(90, 'x'));
+  std::string umlauts;
+  for (int i = 0; i < 100; ++i) umlauts += "ü";
+  EXPECT_EQ(printable(umlauts, 31).find('\\'), std::string::npos) << "no character is cut in two";
+  EXPECT_STREQ(InvalidArgument("a\x1b" + std::string(100000, 'x')).what(),
+               printable("a\x1b" + std::string(100000, 'x')).c_str());
 }
 
 TEST(Words, WidthsAreInCharacters) {

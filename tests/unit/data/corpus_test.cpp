@@ -12,7 +12,9 @@
 
 #include "data/gzip.h"
 #include "fuzz/csv_input.h"
+#include "fuzz/mat_input.h"
 #include "fuzz/npy_input.h"
+#include "fuzz/stream_input.h"
 #include "fuzz/svmlight_input.h"
 
 namespace kloom {
@@ -46,6 +48,14 @@ TEST(FuzzCorpus, Svmlight) {
 
 TEST(FuzzCorpus, Npy) {
   replay("npy", fuzz::read_npy_input);
+}
+
+TEST(FuzzCorpus, Mat) {
+  replay("mat", fuzz::read_mat_input);
+}
+
+TEST(FuzzCorpus, Stream) {
+  replay("stream", fuzz::read_stream_input);
 }
 
 }  // namespace

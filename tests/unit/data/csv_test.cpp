@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <random>
 #include <string>
 #include <vector>
@@ -156,6 +158,37 @@ TEST(Csv, RandomTablesComeBack) {
     }
     EXPECT_EQ(rows_of(parse(text, ',', false)), rows) << text;
   }
+}
+
+// Text, where rows begin (8 bytes), their lines (8) and where cells end (4 each); the text has a byte more.
+TEST(Csv, RefusesTablesBeyondTheLimit) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 1000; ++i) text += "1,2\n";
+  const std::size_t needed = text.capacity() + 1001 * 16 + 1001 * 2 * 4;
+  EXPECT_EQ(parse_csv(text, {',', true, "t.csv", needed + 100}).rows(), 1000);
+  expect_error<ResourceError>(
+      [&] {
+        static_cast<void>(parse_csv(text, {',', true, "t.csv", needed / 2}));
+      },
+      {"t.csv", "1001 rows of 2 columns", "--memory"});
+  std::ranges::replace(text, '\n', '\r');
+  expect_error<ResourceError>(
+      [&] {
+        static_cast<void>(parse_csv(text, {',', true, "t.csv", needed / 2}));
+      },
+      {"1001 rows"});
+  const std::string wide(100000, ',');
+  expect_error<ResourceError>(
+      [&] {
+        static_cast<void>(parse_csv(wide + "\n1\n", {',', true, "t.csv", 1000000}));
+      },
+      {"1 row of 100001 columns"});
+  // Cells beyond the columns are counted but not kept.
+  expect_error<InvalidArgument>(
+      [&] {
+        static_cast<void>(parse_csv("a,b\n1" + wide + "\n", {',', true, "t.csv", 200000}));
+      },
+      {"100001 cells"});
 }
 
 }  // namespace

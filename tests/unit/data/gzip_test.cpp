@@ -45,21 +45,21 @@ std::string noise(std::size_t size) {
 
 TEST(Gzip, UnpacksWhatZlibPacked) {
   for (const std::string& text : {std::string(), std::string("a"), std::string(1000000, 'x'), noise(300000)}) {
-    EXPECT_EQ(gunzip(pack(text), "t.gz", plenty), text);
+    EXPECT_EQ(gunzip(pack(text), "t.gz", {plenty}), text);
   }
 }
 
 TEST(Gzip, SeveralMembersAndPadding) {
-  EXPECT_EQ(gunzip(pack("ab") + pack("") + pack("cd"), "t.gz", plenty), "abcd");
-  EXPECT_EQ(gunzip(pack("ab") + std::string(512, '\0'), "t.gz", plenty), "ab");
+  EXPECT_EQ(gunzip(pack("ab") + pack("") + pack("cd"), "t.gz", {plenty}), "abcd");
+  EXPECT_EQ(gunzip(pack("ab") + std::string(512, '\0'), "t.gz", {plenty}), "ab");
 }
 
 TEST(Gzip, EveryTruncationIsRefused) {
   const std::string packed = pack(noise(2000));
   for (std::size_t n = 0; n < packed.size(); ++n) {
-    EXPECT_THROW(static_cast<void>(gunzip(packed.substr(0, n), "t.gz", plenty)), FileError) << n;
+    EXPECT_THROW(static_cast<void>(gunzip(packed.substr(0, n), "t.gz", {plenty})), FileError) << n;
   }
-  expect_error<FileError>([&] { static_cast<void>(gunzip(packed.substr(0, 100), "t.gz", plenty)); },
+  expect_error<FileError>([&] { static_cast<void>(gunzip(packed.substr(0, 100), "t.gz", {plenty})); },
                           {"t.gz", "truncated"});
 }
 
@@ -70,28 +70,49 @@ TEST(Gzip, EveryChangedByteAfterTheHeaderIsRefusedOrHarmless) {
     std::string changed = packed;
     changed[n] = static_cast<char>(changed[n] ^ 0x5A);
     try {
-      EXPECT_EQ(gunzip(changed, "t.gz", plenty), text) << n;
+      EXPECT_EQ(gunzip(changed, "t.gz", {plenty}), text) << n;
     } catch (const FileError&) {
     }
   }
 }
 
 TEST(Gzip, RefusesOtherBytesAndTooMuch) {
-  expect_error<FileError>([] { static_cast<void>(gunzip("a,b\n", "t.gz", plenty)); }, {"not gzip"});
-  expect_error<FileError>([] { static_cast<void>(gunzip(pack("ab") + "junk", "t.gz", plenty)); },
+  expect_error<FileError>([] { static_cast<void>(gunzip("a,b\n", "t.gz", {plenty})); }, {"not gzip"});
+  expect_error<FileError>([] { static_cast<void>(gunzip(pack("ab") + "junk", "t.gz", {plenty})); },
                           {"other bytes"});
+  // Packed and unpacked bytes are held together.
   const std::string bomb = pack(std::string(5000000, '0'));
-  expect_error<ResourceError>([&] { static_cast<void>(gunzip(bomb, "t.gz", 4999999)); }, {"4999999", "memory"});
-  EXPECT_EQ(gunzip(bomb, "t.gz", 5000000).size(), 5000000U);
+  const std::size_t just = 5000000 + bomb.size();
+  expect_error<ResourceError>([&] { static_cast<void>(gunzip(bomb, "t.gz", {just - 1})); },
+                              {"5.0 MB", "memory"});
+  EXPECT_EQ(gunzip(bomb, "t.gz", {just + 1}).size(), 5000000U);
+}
+
+// Little may be packed as well as can be; much only as well as tables usually are, unless somebody says otherwise.
+TEST(Gzip, RefusesWhatUnpacksOutOfAllProportion) {
+  EXPECT_EQ(gunzip(pack(std::string(15000000, '0')), "t.gz", {plenty}).size(), 15000000U);
+  const std::string bomb = pack(std::string(17000000, '0'));
+  expect_error<ResourceError>([&] { static_cast<void>(gunzip(bomb, "t.gz", {plenty})); },
+                              {"t.gz", "200 times", "--unpack-ratio"});
+  EXPECT_EQ(gunzip(bomb, "t.gz", {plenty, 1100.0}).size(), 17000000U);
+  // A last member that claims little does not hide the one before it.
+  expect_error<ResourceError>([&] { static_cast<void>(gunzip(bomb + pack("x"), "t.gz", {plenty})); },
+                              {"200 times"});
+  EXPECT_EQ(gunzip(bomb + pack("x"), "t.gz", {plenty, 1100.0}).size(), 17000001U);
+  expect_error<ResourceError>(
+      [&] {
+        static_cast<void>(gunzip(bomb + pack("x"), "t.gz", {20000000, 1100.0}));
+      },
+      {"memory"});
 }
 
 TEST(Gzip, FilesByName) {
   const TempFolder folder;
-  EXPECT_EQ(read_unpacked(folder.write("a.csv", "x"), plenty), "x");
-  EXPECT_EQ(read_unpacked(folder.write("a.csv.gz", pack("x,y")), plenty), "x,y");
-  EXPECT_EQ(read_unpacked(folder.write("b.csv.GZ", pack("x,y")), plenty), "x,y");
+  EXPECT_EQ(read_unpacked(folder.write("a.csv", "x"), {plenty}), "x");
+  EXPECT_EQ(read_unpacked(folder.write("a.csv.gz", pack("x,y")), {plenty}), "x,y");
+  EXPECT_EQ(read_unpacked(folder.write("b.csv.GZ", pack("x,y")), {plenty}), "x,y");
   expect_error<InvalidArgument>(
-      [&] { static_cast<void>(read_unpacked(folder.write("c.csv", pack("x")), plenty)); }, {"c.csv", ".gz"});
+      [&] { static_cast<void>(read_unpacked(folder.write("c.csv", pack("x")), {plenty})); }, {"c.csv", ".gz"});
   expect_error<InvalidArgument>([&] { static_cast<void>(read_file(folder.path() + "/none.csv", plenty)); },
                                 {"none.csv", "no such file"});
   expect_error<InvalidArgument>([&] { static_cast<void>(read_file(folder.path(), plenty)); }, {"folder"});

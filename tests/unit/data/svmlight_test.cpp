@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data_support.h"
+#include "kloom/dataset.h"
 #include "kloom/error.h"
 
 namespace kloom::data {
@@ -77,11 +78,21 @@ TEST(Svmlight, RefusesAMatrixBeyondTheBudget) {
   expect_error<ResourceError>([&] { static_cast<void>(svmlight_matrix(data, {})); },
                               {"t.svm", "1000000000000 columns"});
   Context context;
-  context.memory_budget = 79;
+  // What was read, its copies in the data set, the names of the columns, and the numbers.
   const SvmlightData ten = parse_svmlight("1 10:1\n", "t.svm");
+  const std::size_t needed = 2 * ten.bytes() + 10 * sizeof(Feature) + 80;
+  context.memory_budget = needed - 1;
   expect_error<ResourceError>([&] { static_cast<void>(svmlight_matrix(ten, context)); }, {"10 columns"});
-  context.memory_budget = 80;
+  context.memory_budget = needed;
   EXPECT_EQ(svmlight_matrix(ten, context).size(), 10);
+}
+
+TEST(Svmlight, RefusesTextBeyondTheBudget) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "1 1:1\n";
+  EXPECT_EQ(parse_svmlight(text, "t.svm", 100000).samples(), 1000);
+  expect_error<ResourceError>([&] { static_cast<void>(parse_svmlight(text, "t.svm", 60000)); },
+                              {"t.svm", "--memory"});
 }
 
 }  // namespace

@@ -138,6 +138,41 @@ TEST(Targets, OneClassAndNothing) {
   expect_refused({}, request(), {"no sample"});
 }
 
+// 2^53 + 1 is the first integer that a double cannot hold.
+TEST(Targets, IntegersThatDoublesCannotHoldStayApart) {
+  const Targets targets = make_targets({"9007199254740993", "9007199254740992", "+9007199254740993",
+                                        "9007199254740994", "9007199254740992.0", "1"},
+                                       {});
+  EXPECT_EQ(targets.classes,
+            (std::vector<std::string>{"1", "9007199254740992", "9007199254740993", "9007199254740994"}));
+  EXPECT_EQ(targets.codes, (std::vector<int>{2, 1, 2, 3, 1, 0}));
+}
+
+TEST(Targets, WhatMethodsCannotScaleIsRefused) {
+  TargetsRequest own;
+  own.kind = Kind::regression;
+  own.source = "t.csv";
+  own.lines = {4, 5, 6};
+  EXPECT_EQ(make_targets({"1e150", "-1e150", "0"}, own).values(0, 0), 1e150);
+  EXPECT_EQ(make_targets({"1e-150", "-1e-150", "0"}, own).values(0, 0), 1e-150);
+  EXPECT_EQ(make_targets({"1e-300", "1e-300", "1e-300"}, own).values(0, 0), 1e-300)
+      << "all the same is no spread";
+  expect_error<InvalidArgument>(
+      [&] {
+        (void)make_targets({"1", "2", "-1.1e150"}, own);
+      },
+      {"t.csv line 6", "unit"});
+  expect_error<InvalidArgument>([&] { (void)make_targets({"1e-200", "2e-200", "0"}, own); }, {"t.csv", "unit"});
+  own.kind = Kind::automatic;
+  expect_error<InvalidArgument>(
+      [&] {
+        (void)make_targets({"a", "-inf", "b"}, own);
+      },
+      {"t.csv line 5", "'-inf'", "--task classes"});
+  own.kind = Kind::classes;
+  EXPECT_EQ(make_targets({"a", "-inf", "b"}, own).classes.size(), 3u);
+}
+
 TEST(Targets, NamesOfTasks) {
   EXPECT_EQ(to_string(Task::binary), "binary");
   EXPECT_EQ(to_string(Task::multi_regression), "multi-regression");

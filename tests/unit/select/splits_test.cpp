@@ -132,6 +132,20 @@ TEST(Splits, RegressionIsDividedEvenly) {
   }
 }
 
+TEST(Splits, ListsThatWouldNotFitAreRefusedAtOnce) {
+  const Targets targets = classes({0, 1, 0, 1});
+  SplitRequest request;
+  request.folds = 2;
+  request.repeats = 1000000000000;
+  Context context;
+  EXPECT_THROW((void)make_splits(targets, request, context), ResourceError);
+  request.repeats = 100;
+  context.memory_budget = 10000;
+  EXPECT_THROW((void)make_splits(targets, request, context), ResourceError);
+  context.memory_budget = 100000;
+  EXPECT_EQ(make_splits(targets, request, context).size(), 200u);
+}
+
 TEST(Splits, RefusesWhatCannotBe) {
   const Targets targets = classes({0, 1, 0, 1});
   SplitRequest request;

@@ -13,9 +13,11 @@
 #include <filesystem>
 #include <numeric>
 
+#include "fuzz/checkpoint_input.h"
 #include "kloom/error.h"
 #include "methods/ufomkl/ufomkl.h"
 #include "solvers/draws.h"
+#include "support/corpus.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -185,7 +187,7 @@ Matrix model_scores(const Model& model, const Dataset& data) {
 TEST(Stream, MklDaoEqualsAlgorithm2StepByStep) {
   for (const int classes : {2, 3}) {
     for (const bool literal : {true, false}) {
-      SCOPED_TRACE(testing::Message() << classes << " classes, literal " << literal);
+      SCOPED_TRACE(::testing::Message() << classes << " classes, literal " << literal);
       const Dataset data = stream_data(150, classes, 5);
       const Recipe recipe = recipe_of(data);
       StreamOptions options;
@@ -461,6 +463,38 @@ TEST(Stream, RefusesWhatItCannotDo) {
   EXPECT_THROW(StreamLearner(model, {}), FileError);
   model.part = std::make_shared<StochasticPart>();
   EXPECT_THROW(StreamLearner(model, {}), InvalidArgument);
+}
+
+// Every number of a checkpoint may be anything.
+TEST(Stream, CheckpointsAreNotBelieved) {
+  const Dataset data = stream_data(60, 3, 11);
+  StreamOptions options;
+  options.budget = 12;
+  StreamLearner learner(recipe_of(data), options, {});
+  learner.learn(data);
+  const Model whole = learner.model();
+  const auto refused = [&](const auto& change) {
+    Model model = whole;
+    change(edit_part<StreamPart>(model));
+    EXPECT_THROW(StreamLearner(model, {}), FileError);
+  };
+  for (const double bad : {std::nan(""), 1e300, -1.0, 0.5}) {
+    refused([&](StreamPart& part) { part.births(0, 0) = bad; });
+    refused([&](StreamPart& part) { part.segments(0, 0) = bad; });
+    refused([&](StreamPart& part) { part.segments(0, 1) = bad; });
+    for (std::size_t k = 15; k < 22; ++k) refused([&](StreamPart& part) { part.numbers[k] = bad; });
+  }
+  refused([](StreamPart& part) { part.births(1, 0) = part.births(0, 0) - 1.0; });
+  refused([](StreamPart& part) { part.births(11, 0) = 61.0; });
+  refused([](StreamPart& part) { part.numbers[20] = 61.0; });  // more right than there were
+  for (Matrix StreamPart::*matrix :
+       {&StreamPart::counts, &StreamPart::inverse_lambda, &StreamPart::segment_weights})
+    refused([&](StreamPart& part) { (part.*matrix)(0, 0) = std::nan(""); });
+  EXPECT_NO_THROW(StreamLearner(whole, {}));
+}
+
+TEST(Stream, ReplaysTheFuzzCorpusOfCheckpoints) {
+  testing::replay_corpus("checkpoint", fuzz::read_checkpoint_input);
 }
 
 }  // namespace
