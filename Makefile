@@ -20,7 +20,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test tidy-changed test-python-newest stubs r r-docs test-r test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -43,12 +43,12 @@ demo: packages-build  ## compares every method on a bundled data set, prints a t
 	@echo "== building the program into $(DEMO_FOLDER)/"
 	@$(PRESET) $(DEMO) --log-level=WARNING
 	@$(BUILD) $(DEMO) --target kloom_cli
-	@tools/demo $(DEMO_FOLDER)
+	@python3 python/kloom/_demo.py $(DEMO_FOLDER)/kloom examples/data/wdbc.csv $(DEMO_FOLDER)/demo
 
 tidy-changed:  ## clang-tidy, where it is installed, over the C++ files that differ from main (also part of `make test`)
 	@tools/tidy-changed
 
-test: format-check build tidy-changed  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
+test: format-check packages-shells build tidy-changed  ## every test, then the fast ones once more under address and undefined-behaviour sanitizers
 	@echo "== all tests"
 	@$(CTEST) release
 	@echo "== building with sanitizers into build-asan-ubsan/"
@@ -60,6 +60,20 @@ test: format-check build tidy-changed  ## every test, then the fast ones once mo
 
 test-python-newest: packages-build  ## `pip install .` and the Python tests with the newest scikit-learn from PyPI
 	@tools/test-python-newest $(NEWEST)
+
+wheels: packages-build packages-wheels  ## dist/: a source distribution, and a wheel for every Python that is found (or PYTHONS="python3.12 …")
+	@JOBS=$(JOBS) tools/make-wheels $(PYTHONS)
+
+test-wheels: packages-bare  ## the wheel of Debian's Python in a bare Debian: install, demo, Python tests (root)
+	@tools/test-packages wheel
+
+deb: packages-build packages-deb  ## build-deb/packages: kloom, libkloom-dev, python3-kloom
+	@$(PRESET) deb --log-level=WARNING
+	@$(BUILD) deb
+	@cd build-deb && cpack -G DEB && ls -l packages/*.deb
+
+test-deb: packages-bare  ## the Debian packages in a bare Debian: install, use, remove (root)
+	@tools/test-packages deb
 
 stubs: build  ## type stubs of the Python package from the registry
 	@PYTHONPATH=build/python /usr/bin/python3 tools/make-stubs
@@ -112,4 +126,4 @@ fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) e
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 clean:  ## removes every build folder
-	rm -rf build build-demo build-dev build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)
+	rm -rf build build-demo build-dev build-deb build-bare dist build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)

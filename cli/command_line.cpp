@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "completions.h"
 #include "help_formatter.h"
 #include "kloom/error.h"
 #include "text.h"
@@ -73,7 +74,19 @@ std::string CommandLine::hint() const {
   return fmt::format(" ('{} --help' shows all options)", app_->get_name());
 }
 
+void CommandLine::add_manual_section(ManualSection section) {
+  sections_.push_back(std::move(section));
+}
+
 bool CommandLine::parse(const Arguments& arguments) {
+  if (arguments.size() == 2 && arguments.front() == kPageRequest) {
+    write_stdout(manual_page(*app_, arguments.back(), sections_));
+    return false;
+  }
+  if (arguments.size() >= 2 && arguments.front() == kWordsRequest) {
+    write_stdout(candidates_text(completions(*app_, {arguments.begin() + 2, arguments.end()}, arguments[1])));
+    return false;
+  }
   Arguments reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 takes
   try {
     app_->parse(reversed);

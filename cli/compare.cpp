@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "commands.h"
+#include "completions.h"
 #include "exit_code.h"
 #include "kloom/compare.h"
 #include "kloom/error.h"
@@ -34,7 +35,7 @@ struct CompareOptions {
 void add_compare_options(CLI::App& app, CompareOptions& options) {
   app.add_option("--methods", options.methods, "Names separated by commas (default: all that do the task)")
       ->group("Method")
-      ->type_name("NAMES");
+      ->type_name(kMethodsType);
   app.add_option("--time", options.time,
                  "Budget; grids, repeats, folds and methods shrink until the estimate fits (default 10m)")
       ->group("Running")

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "console.h"
 #include "text.h"
@@ -34,15 +33,6 @@ std::string entry(const std::string& left, const std::string& description) {
   return text + wrap(description, line_width(), kColumn) + "\n";
 }
 
-std::string usage(const CLI::App& app, const std::string& name) {
-  std::string text = "Usage: " + name;
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional()) continue;
-    text += option->get_required() ? " " + option->get_name(true) : " [" + option->get_name(true) + "]";
-  }
-  return text + " [OPTIONS]\n";
-}
-
 std::string group_text(const CLI::App& app, const std::string& group) {
   std::string entries;
   for (const CLI::Option* option : app.get_options()) {
@@ -55,19 +45,32 @@ std::string group_text(const CLI::App& app, const std::string& group) {
 
 }  // namespace
 
+std::string arguments_usage(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    text += option->get_required() ? " " + option->get_name(true) : " [" + option->get_name(true) + "]";
+  }
+  return text + " [OPTIONS]";
+}
+
+std::vector<std::string> groups_in_order(const CLI::App& app) {
+  // --help comes first in CLI11's list and belongs to what every command has: that group goes last.
+  std::vector<std::string> groups = app.get_groups();
+  std::stable_partition(groups.begin(), groups.end(),
+                        [](const std::string& group) { return group != kCommonGroup; });
+  return groups;
+}
+
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode /*mode*/) const {
-  std::string text = usage(*app, name.empty() ? app->get_name() : name);
+  std::string text = fmt::format("Usage: {}{}\n", name.empty() ? app->get_name() : name, arguments_usage(*app));
   text += "\n" + wrap(app->get_description(), line_width(), 0) + "\n";
   std::string positionals;
   for (const CLI::Option* option : app->get_options()) {
     if (option->get_positional()) positionals += entry(left_side(*option), option->get_description());
   }
   if (!positionals.empty()) text += "\nArguments:\n" + positionals;
-  // --help comes first in CLI11's list and belongs to what every command has: that group goes last.
-  std::vector<std::string> groups = app->get_groups();
-  std::stable_partition(groups.begin(), groups.end(),
-                        [](const std::string& group) { return group != kCommonGroup; });
-  for (const std::string& group : groups) text += group_text(*app, group);
+  for (const std::string& group : groups_in_order(*app)) text += group_text(*app, group);
   if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
   return text;
 }

@@ -5,11 +5,17 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace kloom::cli {
 
 // Options that every command has; shown last.
 inline constexpr const char* kCommonGroup = "Running";
+
+// " [DATA] [OPTIONS]": what stands behind the command's name.
+[[nodiscard]] std::string arguments_usage(const CLI::App& app);
+// The groups of options as help shows them.
+[[nodiscard]] std::vector<std::string> groups_in_order(const CLI::App& app);
 
 class HelpFormatter : public CLI::FormatterBase {
  public:

@@ -22,22 +22,19 @@ namespace {
 
 using namespace kloom::cli;  // NOLINT(google-build-using-namespace): this is its main program
 
-struct Command {
-  std::string_view name;
-  std::string_view summary;
-  int (*run)(const Arguments&);
-};
-
-constexpr std::array<Command, 9> kCommands{
+constexpr std::array<Command, 12> kCommands{
     {{"train", "learn a model from labelled samples", run_train},
      {"predict", "label, probabilities and uncertainty of new samples", run_predict},
      {"compare", "which method suits these data? All of them on the same splits, and a page", run_compare},
      {"cv", "how well does one method do on samples that it did not learn from?", run_cv},
      {"stream", "learn from a pipe without end, sample by sample", run_stream},
      {"check", "recompute what can be proved or checked about a model", run_check},
-     {"kernels", "'kernels build' computes kernels and keeps them in a file", run_kernels},
+     {"kernels", "'kernels build' computes kernels and keeps them in a file", run_kernels, "build"},
      {"info", "describe a model, a kernel bank, a data file or this machine", run_info},
-     {"methods", "list the learning methods and their options", run_methods}}};
+     {"methods", "list the learning methods and their options", run_methods},
+     {"man", "print a manual page", run_man, "", false},
+     {"completion", "print what makes a shell complete kloom's words", run_completion, "", false},
+     {"complete-words", "answer a shell that completes a word", run_complete_words, "", false}}};
 
 constexpr const char* kGuard = "KLOOM_REEXECUTED";
 
@@ -57,17 +54,16 @@ void start_again_if_that_helps(char** argv) {
 }
 
 std::string overview() {
-  std::string text =
-      "kloom learns from many kernels at once: which of them matter, and what they say together.\n\n"
-      "Usage: kloom COMMAND [ARGUMENTS]\n\nCommands:\n";
-  for (const Command& command : kCommands) text += fmt::format("  {:<10}{}\n", command.name, command.summary);
+  std::string text = std::string(kProgramSentence) + "\n\nUsage: kloom COMMAND [ARGUMENTS]\n\nCommands:\n";
+  for (const Command& command : kCommands) {
+    if (command.listed) text += fmt::format("  {:<10}{}\n", command.name, command.summary);
+  }
   return text +
-         "\n'kloom COMMAND --help' explains a command; 'kloom --version' prints the version.\n\n"
-         "Examples:\n"
-         "  kloom train data.csv --target label -o model.kloom\n"
-         "  kloom predict model.kloom new.csv -o predictions.csv\n"
-         "  kloom compare data.csv --target label -o report.html\n"
-         "  kloom check model.kloom data.csv\n";
+         "\n'kloom COMMAND --help' explains a command; 'kloom --version' prints the version; 'kloom completion "
+         "bash'\n"
+         "(zsh, fish) prints what makes the shell complete commands, options and methods.\n\n"
+         "Examples:\n" +
+         kProgramExamples;
 }
 
 int dispatch(const Arguments& arguments) {
@@ -84,13 +80,7 @@ int dispatch(const Arguments& arguments) {
     write_stdout("kloom " + kloom::version() + "\n");
     return kDone;
   }
-  std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    if (command.name == first) return command.run({arguments.begin() + 1, arguments.end()});
-    names.emplace_back(command.name);
-  }
-  throw kloom::InvalidArgument(fmt::format("there is no command '{}'{}; the commands are: {}", first,
-                                           kloom::did_you_mean(first, names), list_of(names, 20)));
+  return find_command(first).run({arguments.begin() + 1, arguments.end()});
 }
 
 int fail(const std::string& message, int code, const Arguments& arguments) {
@@ -104,6 +94,24 @@ int fail(const std::string& message, int code, const Arguments& arguments) {
 }
 
 }  // namespace
+
+namespace kloom::cli {
+
+std::span<const Command> all_commands() {
+  return kCommands;
+}
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command;
+    if (command.listed) names.emplace_back(command.name);
+  }
+  throw InvalidArgument(fmt::format("there is no command '{}'{}; the commands are: {}", name,
+                                    did_you_mean(name, names), list_of(names, 20)));
+}
+
+}  // namespace kloom::cli
 
 int main(int argc, char** argv) {
   start_again_if_that_helps(argv);

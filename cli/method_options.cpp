@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "completions.h"
 #include "kloom/error.h"
 #include "kloom/train.h"
 #include "text.h"
@@ -38,19 +39,13 @@ bool on_by_default(const OptionInfo& option) {
   return option.kind == OptionInfo::Kind::flag && option.default_value == "true";
 }
 
-std::string type_of(const OptionInfo& option) {
-  if (option.kind == OptionInfo::Kind::real) return "NUMBER";
-  if (option.kind == OptionInfo::Kind::integer) return "N";
-  return option.choices.empty() ? "VALUE" : fmt::format("{}", fmt::join(option.choices, "|"));
-}
-
 void add_one(CLI::App& app, const OptionInfo& option, const std::string& group, std::string& value) {
   const std::string description = option_description(option);
   if (option.kind == OptionInfo::Kind::flag) {
     app.add_flag(option_flag(option) + (on_by_default(option) ? "{false}" : "{true}"), value, description)
         ->group(group);
   } else {
-    app.add_option(option_flag(option), value, description)->group(group)->type_name(type_of(option));
+    app.add_option(option_flag(option), value, description)->group(group)->type_name(option_type(option));
   }
 }
 
@@ -68,6 +63,13 @@ std::string option_flag(const OptionInfo& option) {
   return flag;
 }
 
+std::string option_type(const OptionInfo& option) {
+  if (option.kind == OptionInfo::Kind::flag) return "";
+  if (option.kind == OptionInfo::Kind::real) return "NUMBER";
+  if (option.kind == OptionInfo::Kind::integer) return "N";
+  return option.choices.empty() ? "VALUE" : fmt::format("{}", fmt::join(option.choices, "|"));
+}
+
 std::string option_description(const OptionInfo& option) {
   if (option.kind == OptionInfo::Kind::flag) return on_by_default(option) ? "do not " + option.doc : option.doc;
   const std::string rule = option.rule.empty() ? "" : "; " + option.rule;
@@ -82,7 +84,7 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
       .add_option("--method", options.method,
                   fmt::format("Learning method (default: chosen from the task): {}", list_of(names, 30)))
       ->group("Method")
-      ->type_name("NAME");
+      ->type_name(kMethodType);
   const std::string named = method_in(arguments);
   const Learner* learner = named.empty() ? default_learner() : &find_learner(named);
   if (learner == nullptr) return;

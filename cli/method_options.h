@@ -21,6 +21,8 @@ struct MethodOptions {
 // "sigma_g" → "--sigma-g"; a flag that is on by default is there to be switched off:
 // "variance" → "--no-variance".
 [[nodiscard]] std::string option_flag(const OptionInfo& option);
+// What stands for its value: "NUMBER", "a|b"; nothing for a flag.
+[[nodiscard]] std::string option_type(const OptionInfo& option);
 // What it does, "(default 1; > 0)".
 [[nodiscard]] std::string option_description(const OptionInfo& option);
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "completions.h"
 #include "exit_code.h"
 #include "help_formatter.h"
 #include "kloom/learner.h"
@@ -34,6 +35,17 @@ std::string describe_method(const Learner& learner) {
   return text;
 }
 
+ManualSection manual_section(const Learner& learner) {
+  ManualSection section;
+  section.nested = true;
+  section.title = learner.name;
+  section.text = fmt::format("{} ({}).", learner.summary, tasks_of(learner));
+  for (const OptionInfo& option : learner.options) {
+    section.entries.push_back({{option_flag(option)}, option_type(option), option_description(option)});
+  }
+  return section;
+}
+
 nlohmann::ordered_json method_json(const Learner& learner) {
   auto options = nlohmann::ordered_json::array();
   for (const OptionInfo& option : learner.options) {
@@ -55,10 +67,13 @@ int run_methods(const Arguments& arguments) {
   std::string name;
   CommandLine line("methods", "Lists the learning methods, or explains the options of one.",
                    "  kloom methods\n  kloom methods bemkl");
-  line.app().add_option("name", name, "Method to explain")->type_name("NAME");
+  line.app().add_option("name", name, "Method to explain")->type_name(kMethodType);
   line.app()
       .add_flag("--json", common.json, "Print the result as JSON on standard output")
       ->group(kCommonGroup);
+  line.add_manual_section(
+      {"METHODS", "'--method NAME' chooses one; these are the options of each.", {}, "", false});
+  for (const Learner& learner : all_learners()) line.add_manual_section(manual_section(learner));
   if (!line.parse(arguments)) return kDone;
   const Console console(false, common.json);
   auto json = nlohmann::ordered_json::array();

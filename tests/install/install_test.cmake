@@ -13,10 +13,10 @@ run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
 file(RENAME "${WORK}/first" "${WORK}/prefix")
 
 # What kloom is made of is its own affair: users need neither these libraries nor their CMake files.
-file(GLOB_RECURSE exported "${WORK}/prefix/*.cmake")
+file(GLOB_RECURSE exported "${WORK}/prefix/*.cmake" "${WORK}/prefix/*.pc")
 list(LENGTH exported count)
-if(count LESS 4)
-  message(FATAL_ERROR "expected at least 4 installed CMake files, found: ${exported}")
+if(count LESS 5)
+  message(FATAL_ERROR "expected at least 4 installed CMake files and one of pkg-config, found: ${exported}")
 endif()
 foreach(file IN LISTS exported)
   file(READ "${file}" text)
@@ -58,6 +58,29 @@ endif()
 if(CMAKE_MATCH_1 LESS 500)
   message(FATAL_ERROR "the method from outside was right on only ${CMAKE_MATCH_1} of 569 training samples")
 endif()
+
+# The same program without CMake: pkg-config says all that the compiler needs to know, wherever the tree was moved.
+find_program(PKG_CONFIG NAMES pkg-config pkgconf REQUIRED)
+file(GLOB_RECURSE kloom_pc "${WORK}/prefix/*/kloom.pc")
+cmake_path(GET kloom_pc PARENT_PATH pc_folder)
+run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pc_folder}" "${PKG_CONFIG}" --cflags --libs kloom)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pc_folder}" "${PKG_CONFIG}" --variable=libdir kloom)
+string(STRIP "${output}" libdir)
+run("${CXX}" -std=c++20 "${WORK}/cpp/fixed_weights.cpp" ${flags} "-Wl,-rpath,${libdir}" -o "${WORK}/with_pkg_config")
+run("${WORK}/with_pkg_config" "${SOURCE}/examples/data/wdbc.csv")
+if(NOT output MATCHES "the same after saving and loading: yes")
+  message(FATAL_ERROR "the program that was compiled with pkg-config did not work: ${output}")
+endif()
+
+# What shells and man(1) look for.
+foreach(file share/man/man1/kloom.1 share/man/man1/kloom-train.1 share/man/man1/kloom-kernels.1
+        share/bash-completion/completions/kloom share/zsh/vendor-completions/_kloom
+        share/fish/vendor_completions.d/kloom.fish)
+  if(EXISTS "${WORK}/prefix/bin/kloom" AND NOT EXISTS "${WORK}/prefix/${file}")
+    message(FATAL_ERROR "${file} was not installed")
+  endif()
+endforeach()
 
 # The installed program finds the installed library: beside itself, which the loader learns from /proc.
 if(NOT EXISTS "/proc/self")
