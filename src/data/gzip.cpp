@@ -20,6 +20,7 @@ namespace kloom::data {
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 16U;
+constexpr std::size_t harmless = 16'000'000;  // unpacked bytes that no ratio forbids
 constexpr std::string_view gzip_magic = "\x1f\x8b";
 
 struct CloseFile {
@@ -94,8 +95,8 @@ std::size_t first_size(std::string_view packed, std::size_t limit, double ratio)
   std::size_t told = 0;
   for (std::size_t i = 1; i <= 4 && packed.size() > 18; ++i)
     told = told << 8U | static_cast<unsigned char>(packed[packed.size() - i]);
-  const double possible = std::min(ratio * static_cast<double>(packed.size()), static_cast<double>(limit));
-  return static_cast<double>(told) < possible ? std::max(chunk, told + 1) : chunk;
+  const double allowed = std::max(ratio * static_cast<double>(packed.size()), static_cast<double>(harmless));
+  return told < limit && static_cast<double>(told) <= allowed ? told + 1 : chunk;
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ std::string read_file(const std::string& path, std::size_t limit) {
   const std::uintmax_t told =
       std::filesystem::is_regular_file(status) ? std::filesystem::file_size(path, error) : 0;
   if (!error && told > limit) too_large(path, limit);
-  const std::size_t first = error ? chunk : std::max<std::size_t>(chunk, told + 1);
+  const std::size_t first = error || told == 0 ? chunk : static_cast<std::size_t>(told) + 1;
   std::string bytes;
   std::size_t used = 0;
   while (true) {
@@ -149,7 +150,6 @@ UnpackLimits unpack_limits(const Context& context) {
 
 void require_ratio(std::uint64_t packed, std::uint64_t unpacked, const UnpackLimits& limits,
                    const std::string& source) {
-  constexpr std::uint64_t harmless = 16'000'000;
   if (unpacked <= harmless || static_cast<double>(unpacked) <= limits.ratio * static_cast<double>(packed)) return;
   throw ResourceError(fmt::format(
       "{}: {} unpack to {} or more, over {} times as much. Files that are made to fill the memory look like that; if "

@@ -166,12 +166,20 @@ TEST_F(LoadDataset, SvmlightTestFileWithoutTheLastFeatures) {
 }
 
 TEST_F(LoadDataset, RefusesATableBeyondTheBudget) {
+  std::string text = "a,b,word,y\n";
+  for (int i = 0; i < 1000; ++i) text += "1,2,a word that is longer than a short one,0\n";
+  const DatasetRequest request = table(text);
+  // The most that was held at once: the table, and the data set beside it.
+  const std::size_t needed = load_dataset(request, {}).reading_bytes;
+  ASSERT_GT(needed, text.size());
   Context context;
-  context.memory_budget = 31;
-  DatasetRequest request = table("a,b,y\n1,2,0\n3,4,1\n");
-  expect_error<ResourceError>([&] { static_cast<void>(load_dataset(request, context)); }, {"t.csv", "GiB"});
-  context.memory_budget = 32;
-  EXPECT_EQ(load_dataset(request, context).samples, 2);
+  // Words are looked at as numbers first, 8 bytes each.
+  context.memory_budget = needed + 8000 + 100;
+  EXPECT_EQ(load_dataset(request, context).samples, 1000);
+  for (const std::size_t less : {needed - 100, needed / 2, text.size() / 2, std::size_t{1}}) {
+    context.memory_budget = less;
+    expect_error<ResourceError>([&] { static_cast<void>(load_dataset(request, context)); }, {"t.csv", "--memory"});
+  }
 }
 
 TEST_F(LoadDataset, NumpyArchive) {

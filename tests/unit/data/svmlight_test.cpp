@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data_support.h"
+#include "kloom/dataset.h"
 #include "kloom/error.h"
 
 namespace kloom::data {
