@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "console.h"
 #include "evaluation.h"
 #include "exit_code.h"
 #include "help_formatter.h"
@@ -43,6 +44,12 @@ Targets training_targets(const Model& model, const Dataset& data) {
   return targets;
 }
 
+std::string stored_bank(const Model& model) {
+  const auto report = nlohmann::json::parse(model.report_json, nullptr, false);
+  if (!report.is_object() || !report.contains("bank") || !report.at("bank").is_string()) return {};
+  return report.at("bank").get<std::string>();
+}
+
 int run(const CheckOptions& options) {
   Session session(options.common);
   const Model model = load_model(options.model);
@@ -54,6 +61,8 @@ int run(const CheckOptions& options) {
   require_training_samples(model, data);
   const Targets targets = training_targets(model, data);
   BankRequest request;
+  // The same kernels as in training, also where those were rounded.
+  if (stored_bank(model) == "dense32") request.kind = BankKind::dense32;
   if (!options.bank.empty()) request.kind = parse_bank_kind(options.bank);
   const Learner* learner = learner_of_model(model.method);
   request.families = learner != nullptr && learner->wants_families;
@@ -67,7 +76,9 @@ int run(const CheckOptions& options) {
   nlohmann::ordered_json json = {{"command", "check"}, {"model", options.model}, {"method", model.method}};
   json["certificate"] = nlohmann::ordered_json::parse(to_json(certificate));
   session.console().json_result(dump(json));
-  return kDone;
+  if (certificate.finding != Certificate::Finding::refuted) return kDone;
+  write_stderr(fmt::format("kloom: {} is refuted: {}.\n", options.model, certificate.refutations.front()));
+  return kFailed;
 }
 
 }  // namespace
@@ -77,7 +88,8 @@ int run_check(const Arguments& arguments) {
   CommandLine line(
       "check",
       "Recomputes what can be proved or checked about a model from the model and its training data alone, "
-      "independently of the code that trained it.",
+      "independently of the code that trained it, and compares it with what training promised. The finding is "
+      "proved, checked or refuted; refuted models end the program with exit code 1.",
       kCheckExamples);
   line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
   add_dataset_options(line.app(), options.dataset);

@@ -12,7 +12,7 @@
 #include "kloom/compare.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
-#include "output_file.h"
+#include "outputs.h"
 #include "text.h"
 #include "validation_options.h"
 
@@ -65,39 +65,43 @@ ComparisonRequest comparison_request(const CompareOptions& options, const Valida
   return request;
 }
 
-void save_final_model(const CompareOptions& options, Comparison& comparison, Session& session) {
+void save_final_model(const CompareOptions& options, Comparison& comparison, Outputs& outputs,
+                      Session& session) {
   if (options.model.empty() || !comparison.final_fit) return;
   FitResult& fit = *comparison.final_fit;
   fit.model.report_json = to_json(fit.report);
   session.console().note(fmt::format("writing {}: {} on all samples", options.model, fit.model.method));
   save_model(fit.model, options.model);
+  outputs.keep(options.model);
 }
 
 int run(CompareOptions& options, const Arguments& arguments) {
   Session session(options.validation.common);
   static_cast<void>(parse_duration(options.time, "--time"));
   const bool own_journal = options.validation.resume.empty();
-  if (own_journal) options.validation.resume = options.validation.output + ".partial";
+  // Beside a report that goes to a device or pipe there is no place for a file.
+  if (own_journal && is_file_output(options.validation.output))
+    options.validation.resume = options.validation.output + ".partial";
   const auto inputs = input_files(dataset_request(options.validation.dataset, true));
-  for (const std::string* path : {&options.validation.output, &options.model, &options.validation.resume}) {
-    if (!path->empty()) require_writable(*path, inputs);
-  }
+  Outputs outputs({{"-o", options.validation.output, OutputKind::text},
+                   {"--model", options.model, OutputKind::file},
+                   {"--resume", options.validation.resume, OutputKind::journal}},
+                  inputs);
   const ValidationInput input = read_validation_input(options.validation, false, session);
   const ComparisonRequest request = comparison_request(options, input);
   Comparison comparison = compare(input.data, input.targets, request, session.stoppable_context());
   session.console().end_progress();
   if (comparison.validation.interrupted) {
     session.console().result(to_text(comparison));
-    throw Interrupted(
-        fmt::format("interrupted after {} results; they are in {}, and the same command goes on from there",
-                    comparison.validation.outcomes.size(), options.validation.resume));
+    throw Interrupted(interrupted_sentence("results", comparison, options.validation.resume));
   }
   const std::string json = to_json(comparison, input.data, input.targets,
                                    run_facts("compare", arguments, options.validation, session.seconds()));
-  save_final_model(options, comparison, session);
-  write_report(options.validation.output, json);
-  if (own_journal) std::filesystem::remove(options.validation.resume);
+  outputs.attempt([&] { save_final_model(options, comparison, outputs, session); });
+  outputs.text(options.validation.output, report_file(options.validation.output, json), session);
   session.console().result(to_text(comparison));
+  outputs.finish();
+  if (own_journal) std::filesystem::remove(options.validation.resume);
   session.console().note(fmt::format("report: {}", options.validation.output));
   session.console().json_result(json);
   return kDone;

@@ -11,7 +11,7 @@
 #include "kloom/compare.h"
 #include "kloom/error.h"
 #include "method_options.h"
-#include "output_file.h"
+#include "outputs.h"
 #include "text.h"
 #include "validation_options.h"
 
@@ -104,23 +104,30 @@ Candidate candidate_of(const CvOptions& options, const Learner& learner) {
   return candidate;
 }
 
-int finish_interrupted(const CvOptions& options, const Comparison& comparison, Session& session) {
-  const auto all = comparison.request.splits.size();
+[[noreturn]] void finish_interrupted(const CvOptions& options, const Comparison& comparison, Session& session) {
   session.console().result(to_text(comparison));
-  const std::string& journal = options.validation.resume;
-  throw Interrupted(
-      fmt::format("interrupted after {} of {} parts; {}", comparison.validation.outcomes.size(), all,
-                  journal.empty() ? "with --resume FILE they would have been kept"
-                                  : "they are in " + journal + ", and the same command goes on from there"));
+  throw Interrupted(interrupted_sentence(fmt::format("of {} parts", comparison.request.splits.size()),
+                                         comparison, options.validation.resume));
+}
+
+// The model that the report shows. All parts are done by then: they are told also after Ctrl-C.
+void fit_for_report(const CvOptions& options, const ValidationInput& input, Comparison& comparison,
+                    Session& session) {
+  try {
+    comparison.final_fit =
+        fit_on_all(input.data, input.targets, input.request, comparison.methods.front(), session.context());
+  } catch (const Interrupted&) {
+    finish_interrupted(options, comparison, session);
+  }
 }
 
 int run(CvOptions& options, const Arguments& arguments) {
   Session session(options.validation.common);
   const auto inputs = input_files(dataset_request(options.validation.dataset, true));
-  for (const std::string* path :
-       {&options.validation.output, &options.predictions, &options.validation.resume}) {
-    if (!path->empty()) require_writable(*path, inputs);
-  }
+  Outputs outputs({{"-o", options.validation.output, OutputKind::text},
+                   {"--predictions", options.predictions, OutputKind::text},
+                   {"--resume", options.validation.resume, OutputKind::journal}},
+                  inputs);
   const bool unlabelled = !options.method.method.empty() && find_learner(options.method.method).semi_supervised;
   ValidationInput input = read_validation_input(options.validation, unlabelled, session);
   const Learner& learner = choose_method(options.method, input.targets);
@@ -131,20 +138,19 @@ int run(CvOptions& options, const Arguments& arguments) {
   Comparison comparison = summarise(
       input.request, cross_validate(input.data, input.targets, input.request, session.stoppable_context()));
   session.console().end_progress();
-  if (comparison.validation.interrupted) return finish_interrupted(options, comparison, session);
+  if (comparison.validation.interrupted) finish_interrupted(options, comparison, session);
   if (comparison.methods.empty())
     throw InvalidArgument(comparison.left_out.empty() ? "no part has a result"
                                                       : comparison.left_out.front().second);
-  if (!options.validation.output.empty()) {
-    comparison.final_fit =
-        fit_on_all(input.data, input.targets, input.request, comparison.methods.front(), session.context());
-  }
+  if (!options.validation.output.empty()) fit_for_report(options, input, comparison, session);
   const std::string json = to_json(comparison, input.data, input.targets,
                                    run_facts("cv", arguments, options.validation, session.seconds()));
-  if (!options.validation.output.empty()) write_report(options.validation.output, json);
+  if (!options.validation.output.empty())
+    outputs.text(options.validation.output, report_file(options.validation.output, json), session);
   if (!options.predictions.empty())
-    write_file(options.predictions, predictions_csv(comparison, input.data, input.targets));
+    outputs.text(options.predictions, predictions_csv(comparison, input.data, input.targets), session);
   session.console().result(to_text(comparison));
+  outputs.finish();
   session.console().json_result(json);
   return kDone;
 }

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "kloom/error.h"
-#include "output_file.h"
 #include "text.h"
 
 namespace kloom::cli {

@@ -3,7 +3,7 @@
 
 namespace kloom::cli {
 
-// What the program tells the shell. 130 is what shells use for a program ended by Ctrl-C.
-enum ExitCode : int { kDone = 0, kFailed = 1, kUsersMistake = 2, kInterrupted = 130 };
+// What the program tells the shell. 130 and 143 are what shells use for a program ended by Ctrl-C and SIGTERM.
+enum ExitCode : int { kDone = 0, kFailed = 1, kUsersMistake = 2, kInterrupted = 130, kTerminated = 143 };
 
 }  // namespace kloom::cli

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "help_formatter.h"
+#include "interrupt.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
@@ -165,6 +166,7 @@ std::string plan_text(const InfoOptions& options, const Dataset& data, Json& jso
 
 void show_data(const InfoOptions& options, Session& session) {
   const Dataset data = load_dataset(dataset_request(options.dataset, false), session.context());
+  stop_if_interrupted();
   for (const std::string& note : data.notes) session.console().note(note);
   std::map<std::string, Index> counts;
   for (const std::string& label : data.labels) ++counts[label];

@@ -10,8 +10,8 @@
 #include "exit_code.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "kloom/output_file.h"
 #include "model_text.h"
-#include "output_file.h"
 #include "text.h"
 #include "training_data.h"
 
@@ -33,7 +33,7 @@ struct BuildOptions {
 int run(BuildOptions& options) {
   Session session(options.common);
   const DatasetRequest request = dataset_request(options.dataset, false);
-  require_writable(options.output, input_files(request));
+  require_outputs({{"-o", options.output, OutputKind::file}}, input_files(request));
   TrainingData training = read_training_data(request, options.kernels, session);
   session.console().note(describe(training.data));
   TrainingKernels kernels(training.data, kernel_request(training.data, options.dataset, options.kernels),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +13,7 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "interrupt.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 #include "text.h"
@@ -105,13 +107,15 @@ int fail(const std::string& message, int code, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   start_again_if_that_helps(argv);
+  // A limit on the size of files (ulimit -f) is an error like a full disk, not the end of the program.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   const Arguments arguments(argv + std::min(argc, 1), argv + argc);
   try {
     return dispatch(arguments);
   } catch (const kloom::InvalidArgument& error) {
     return fail(error.what(), kUsersMistake, arguments);
   } catch (const kloom::Interrupted& error) {
-    return fail(error.what(), kInterrupted, arguments);
+    return fail(error.what(), interrupted_code(), arguments);
   } catch (const kloom::InternalError& error) {
     return fail(fmt::format("internal error: {}; please report it with the command that you ran", error.what()),
                 kFailed, arguments);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
@@ -12,7 +13,7 @@
 #include "interrupt.h"
 #include "kloom/error.h"
 #include "model_text.h"
-#include "output_file.h"
+#include "outputs.h"
 #include "prediction_table.h"
 #include "text.h"
 
@@ -47,6 +48,19 @@ nlohmann::ordered_json table_json(const PredictionTable& table) {
   return rows;
 }
 
+// A label beside a score that is no number would be made up.
+void require_finite(const Predictions& predictions, const std::string& model, const Dataset& data) {
+  for (const Matrix* part : {&predictions.scores, &predictions.probabilities, &predictions.deviation}) {
+    for (std::size_t k = 0; k < part->values().size(); ++k) {
+      if (std::isfinite(part->values()[k])) continue;
+      const auto sample = static_cast<Index>(k) % part->rows();
+      throw Error(fmt::format("{}: sample {} has no finite prediction by {}; its features or numbers of the model are "
+                              "too large to compute with",
+                              data.source, sample + 1, model));
+    }
+  }
+}
+
 int run(const PredictCommandOptions& options) {
   Session session(options.common);
   Console& console = session.console();
@@ -56,7 +70,7 @@ int run(const PredictCommandOptions& options) {
   if (to_file) {
     std::vector<std::string> inputs = input_files(request);
     inputs.push_back(options.model);
-    require_writable(options.output, inputs);
+    require_outputs({{"-o", options.output, OutputKind::text}}, inputs);
   }
   const Dataset data = load_dataset(request, session.context());
   stop_if_interrupted();
@@ -68,11 +82,12 @@ int run(const PredictCommandOptions& options) {
   const Predictions predictions = predict(model, data, asked, session.context());
   console.end_progress();
   stop_if_interrupted();
+  require_finite(predictions, options.model, data);
   const auto evaluation = evaluate_labelled(model, predictions, data, console);
 
   const PredictionTable table = prediction_table(model, predictions, data);
   if (to_file) {
-    write_file(options.output, to_csv(table));
+    write_text(options.output, to_csv(table), session.context());
     console.note(fmt::format("{} predictions written to {}", data.samples, options.output));
   } else if (!console.json()) {
     write_stdout(to_csv(table));

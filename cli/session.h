@@ -27,15 +27,15 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 
 class Session {
  public:
-  // Checks the options and starts to watch for Ctrl-C.
+  // Checks the options and starts to watch for Ctrl-C and SIGTERM.
   explicit Session(const CommonOptions& options);
 
   [[nodiscard]] Console& console() { return console_; }
   // Since the session began.
   [[nodiscard]] double seconds() const;
-  // For work that leaves nothing usable when it is cut short: Ctrl-C throws Interrupted.
+  // For work that leaves nothing usable when it is cut short: Ctrl-C and SIGTERM throw Interrupted.
   [[nodiscard]] Context context();
-  // For training: Ctrl-C stops at the next iteration with what is there.
+  // For training: they stop at the next iteration with what is there.
   [[nodiscard]] Context stoppable_context();
 
  private:

@@ -2,12 +2,8 @@
 //
 // kloom stream: samples from a pipe without end → predicted, then learned, one after the other.
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -18,8 +14,9 @@
 #include "kloom/error.h"
 #include "kloom/stream.h"
 #include "model_text.h"
-#include "output_file.h"
+#include "outputs.h"
 #include "session.h"
+#include "stream_lines.h"
 #include "text.h"
 
 namespace kloom::cli {
@@ -43,6 +40,7 @@ struct StreamCommandOptions {
   Index report_every = 10000;
   bool resume = false;
   bool skip_seen = false;
+  std::string bad_lines = "stop";
   bool predictions = false;
 };
 
@@ -60,6 +58,11 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
                  "Samples on which features are standardised and kernels fitted (default 1024)")
       ->group(input)
       ->check(CLI::Range(Index{1}, Index{1000000}));
+  app.add_option("--bad-lines", o.bad_lines,
+                 "A line that is no sample: stop (default) after saving what was learned, or skip it")
+      ->group(input)
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->type_name("WHAT");
   const std::string method = "Method";
   app.add_option("--method", o.stream.method, "mkl-dao (default) or ufo-mkl")
       ->group(method)
@@ -105,72 +108,29 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(output);
 }
 
-// Blank lines and comments hold no sample.
-bool holds_sample(std::string_view line) {
-  const std::size_t start = line.find_first_not_of(" \t\r");
-  return start != std::string_view::npos && line[start] != '#';
-}
-
-// Whole lines of standard input, a given number of samples at a time.
-class Lines {
- public:
-  // Up to `most` sample lines (fewer at the end of the input), with everything between them.
-  std::string take(Index most) {
-    std::string result;
-    for (Index found = 0; found < most;) {
-      const std::size_t end = text_.find('\n', start_);
-      if (end == std::string::npos && !ended_ && !interrupted()) {
-        refill();
-        continue;
-      }
-      const std::size_t stop = end == std::string::npos ? text_.size() : end + 1;
-      // What was cut off by Ctrl-C is not a whole line.
-      if (stop == start_ || (end == std::string::npos && !ended_)) break;
-      const std::string_view line = std::string_view(text_).substr(start_, stop - start_);
-      if (holds_sample(line)) ++found;
-      result += line;
-      start_ = stop;
-    }
-    return result;
-  }
-  [[nodiscard]] bool ended() const { return ended_ && start_ == text_.size(); }
-
- private:
-  void refill() {
-    text_.erase(0, start_);
-    start_ = 0;
-    // A pipe that is silent must not keep Ctrl-C waiting.
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    while (!interrupted() && ::poll(&input, 1, 200) == 0) {
-    }
-    if (interrupted()) return;
-    char buffer[1 << 16];
-    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
-    if (got > 0) text_.append(buffer, static_cast<std::size_t>(got));
-    if (got == 0) ended_ = true;
-    if (got < 0 && errno != EINTR) throw FileError("standard input cannot be read");
-  }
-
-  std::string text_;
-  std::size_t start_ = 0;
-  bool ended_ = false;
-};
-
 class Stream {
  public:
   Stream(const StreamCommandOptions& options, Session& session)
-      : options_(options), session_(session), reader_(format(options.format), options.dataset.target) {}
+      : options_(options),
+        session_(session),
+        reader_(StreamReader(format(options.format), options.dataset.target), options.bad_lines == "skip",
+                session) {}
 
   int run() {
     begin();
     while (learner_ && !lines_.ended() && !interrupted()) {
-      // Pieces end at the same samples whether the stream was resumed or not.
-      constexpr Index kPiece = 1024;
-      const std::string text = lines_.take(kPiece - learner_->lines() % kPiece);
+      // Pieces end at the same samples whether the stream was resumed or not, and are soon done, for Ctrl-C.
+      constexpr Index kPiece = 128;
+      const Index wanted = kPiece - learner_->lines() % kPiece;
+      const std::string text = reader_.began() ? lines_.take(wanted) : take_first(wanted);
       if (text.empty()) break;
-      learn(text);
+      const Piece piece = reader_.read(text);
+      if (piece.data) learn(*piece.data);
+      if (!piece.trouble.empty()) throw InvalidArgument(piece.trouble + kept_sentence());
     }
+    if (!learner_) stop_if_interrupted();
     if (!learner_) throw InvalidArgument("standard input holds no samples");
+    if (!lines_.trouble().empty()) throw FileError(lines_.trouble() + kept_sentence());
     return finish();
   }
 
@@ -192,9 +152,10 @@ class Stream {
       first_samples_ = learner_->samples();
       return;
     }
-    const std::string text = take_first((options_.warm_up + 1023) / 1024 * 1024);
-    if (text.empty()) return;
-    Dataset data = reader_.read(text, session_.context());
+    const Piece piece = reader_.read(take_first((options_.warm_up + 1023) / 1024 * 1024));
+    if (!piece.trouble.empty()) throw InvalidArgument(piece.trouble);
+    if (!piece.data) return;
+    const Dataset& data = *piece.data;
     RecipeOptions recipe;
     recipe.preprocessing = preprocessing_options(options_.dataset);
     learner_.emplace(Recipe::fit(data, parse_kernel_spec(options_.kernels), recipe, session_.context()),
@@ -218,19 +179,29 @@ class Stream {
     return text;
   }
 
+  // Passes over samples that were learned before; bad lines between them were not counted.
   void skip(Index samples) {
-    const std::string text = take_first(samples);
-    if (!text.empty()) static_cast<void>(reader_.read(text, session_.context()));
+    Piece piece = reader_.read(take_first(samples));
+    while (piece.data && piece.trouble.empty() && piece.data->samples < samples) {
+      samples -= piece.data->samples;
+      piece = reader_.read(lines_.take(samples));
+    }
+    if (!piece.trouble.empty()) throw InvalidArgument(piece.trouble);
   }
 
-  void learn(const std::string& text) {
-    bool samples = false;
-    std::string_view rest = text;
-    while (!rest.empty() && !samples) {
-      samples = holds_sample(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  // A sentence about what is kept, after saving it.
+  std::string kept_sentence() {
+    const std::string text = fmt::format(" {} samples were learned before", learner_->samples());
+    if (options_.output.empty()) return text + "; with -o FILE they would have been kept.";
+    try {
+      checkpoint();
+    } catch (const Error& error) {
+      return text + fmt::format(", but could not be kept: {}", error.what());
     }
-    if (samples) learn(reader_.read(text, session_.context()));
+    return text + fmt::format(
+                      " and are in {}: mend the line and go on with --resume --skip-seen, or pass over "
+                      "such lines with --bad-lines skip.",
+                      options_.output);
   }
 
   void learn(const Dataset& data) {
@@ -277,7 +248,12 @@ class Stream {
 
   int finish() {
     const bool stopped = interrupted();
-    if (!options_.output.empty()) checkpoint();
+    try {
+      if (!options_.output.empty()) checkpoint();
+    } catch (const InvalidArgument& error) {  // not two classes yet
+      if (stopped) throw Interrupted(fmt::format("interrupted; nothing was written: {}", error.what()));
+      throw;
+    }
     const double accuracy = learner_->samples() > 0 ? static_cast<double>(learner_->right()) /
                                                           static_cast<double>(learner_->samples())
                                                     : 0.0;
@@ -285,6 +261,7 @@ class Stream {
                                          {"method", options_.stream.method},
                                          {"samples", learner_->samples()},
                                          {"right", learner_->right()},
+                                         {"bad_lines", reader_.bad()},
                                          {"prequential_accuracy", accuracy},
                                          {"support_vectors", learner_->support_vectors()},
                                          {"approx", options_.stream.approx},
@@ -297,20 +274,21 @@ class Stream {
     session_.console().json_result(dump(json));
     const std::string text = fmt::format(
         "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; "
-        "{:.1f} s, {:.0f} samples/s\n",
+        "{:.1f} s, {:.0f} samples/s{}\n",
         learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(),
-        session_.seconds(), rate());
+        session_.seconds(), rate(),
+        reader_.bad() > 0 ? fmt::format("; {} bad lines skipped", reader_.bad()) : "");
     if (options_.predictions) {
       session_.console().note(text.substr(0, text.size() - 1));
     } else {
       session_.console().result(text);
     }
-    return stopped ? kInterrupted : kDone;
+    return stopped ? interrupted_code() : kDone;
   }
 
   const StreamCommandOptions& options_;
   Session& session_;
-  StreamReader reader_;
+  SampleReader reader_;
   Lines lines_;
   std::optional<StreamLearner> learner_;
   Index saved_ = 0;
@@ -325,7 +303,7 @@ int run(const StreamCommandOptions& options) {
   if (options.resume && options.output.empty())
     throw InvalidArgument("--resume needs the checkpoint: name it with -o FILE");
   if (options.skip_seen && !options.resume) throw InvalidArgument("--skip-seen goes with --resume");
-  if (!options.output.empty()) require_writable(options.output, {});
+  require_outputs({{"-o", options.output, OutputKind::file}}, {"-"});
   return Stream(options, session).run();
 }
 

@@ -16,7 +16,7 @@
 #include "kloom/train.h"
 #include "method_options.h"
 #include "model_text.h"
-#include "output_file.h"
+#include "outputs.h"
 #include "text.h"
 #include "training_data.h"
 
@@ -185,13 +185,12 @@ std::string train_json(const TrainOptions& options, const Training& training, co
   return dump(json);
 }
 
-void write_training_report(const TrainOptions& options, const Training& training, const FitResult& fit,
-                           Session& session) {
+std::string training_report(const TrainOptions& options, const Training& training, const FitResult& fit,
+                            Session& session) {
   if (!options.report.ends_with(".html")) {
     auto json = nlohmann::ordered_json::parse(fit.model.report_json);
     add_decisions(json, fit.model);
-    write_file(options.report, dump(json) + "\n");
-    return;
+    return dump(json) + "\n";
   }
   RunFacts facts;
   facts.kind = "train";
@@ -199,7 +198,29 @@ void write_training_report(const TrainOptions& options, const Training& training
   for (const auto& [stage, seconds] : fit.report.seconds) facts.seconds += seconds;
   facts.seed = session.context().seed;
   facts.threads = fit.report.threads;
-  write_file(options.report, report_page(to_json(fit, training.input.data, training.targets, facts)));
+  return report_page(to_json(fit, training.input.data, training.targets, facts));
+}
+
+// The model first: whatever happens to the rest, the training is not lost.
+void write_outputs(const TrainOptions& options, const Training& training, const FitResult& fit,
+                   Outputs& outputs, Session& session) {
+  const bool usable = fit.report.status != Status::numerical_trouble;
+  if (usable) {
+    session.console().note(
+        fmt::format("writing {} ({})", options.output, format_bytes(model_file_bytes(fit.model))));
+    outputs.attempt([&] {
+      save_model(fit.model, options.output);
+      outputs.keep(options.output);
+    });
+  }
+  if (!options.report.empty())
+    outputs.text(options.report, training_report(options, training, fit, session), session);
+  if (!options.sample_map.empty() && usable)
+    outputs.text(options.sample_map, sample_maps_csv(fit.report), session);
+  if (!usable) {
+    throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", fit.model.method,
+                            fit.report.message));
+  }
 }
 
 int run(TrainOptions& options) {
@@ -211,34 +232,28 @@ int run(TrainOptions& options) {
   }
   std::vector<std::string> inputs = input_files(request);
   inputs.push_back(options.test);
-  require_writable(options.output, inputs);
-  if (!options.report.empty()) require_writable(options.report, inputs);
-  if (!options.sample_map.empty()) require_writable(options.sample_map, inputs);
+  Outputs outputs({{"-o", options.output, OutputKind::file},
+                   {"--report", options.report, OutputKind::text},
+                   {"--sample-map", options.sample_map, OutputKind::text}},
+                  inputs);
 
   const Training training = prepare(options, request, session);
   FitResult fit = train(training.input.data, training.targets, training.request, session.stoppable_context());
   session.console().end_progress();
-  const Model& model = fit.model;
   const bool usable = fit.report.status != Status::numerical_trouble;
   if (usable) complete_report(options, training, fit, session);
   const bool whole = !interrupted();
-  if (!options.report.empty()) write_training_report(options, training, fit, session);
-  if (!options.sample_map.empty() && usable) write_file(options.sample_map, sample_maps_csv(fit.report));
-  if (!usable) {
-    throw Error(fmt::format("{} ran into numerical trouble: {}; no model was written", model.method,
-                            fit.report.message));
-  }
-  session.console().note(fmt::format("writing {} ({})", options.output, format_bytes(model_file_bytes(model))));
-  save_model(model, options.output);
+  write_outputs(options, training, fit, outputs, session);
   constexpr std::size_t kKernelsShown = 10;
-  session.console().result(to_text(fit.report) + kernel_table(model, kKernelsShown));
+  session.console().result(to_text(fit.report) + kernel_table(fit.model, kKernelsShown));
+  outputs.finish();
   const std::string repeat = repeat_command(options, training, fit);
   if (repeat != options.command) session.console().note("the same again, without choosing: " + repeat);
   session.console().json_result(train_json(options, training, fit, whole));
   if (whole) return kDone;
   session.console().note(fmt::format("interrupted after {} iterations; the model so far is in {}",
                                      fit.report.iterations, options.output));
-  return kInterrupted;
+  return interrupted_code();
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "kloom/error.h"
 #include "kloom/machine.h"
-#include "output_file.h"
 #include "text.h"
 
 namespace kloom::cli {
@@ -139,8 +138,15 @@ RunFacts run_facts(const std::string& kind, const Arguments& arguments, const Va
   return facts;
 }
 
-void write_report(const std::string& path, const std::string& json) {
-  write_file(path, path.ends_with(".json") ? json + "\n" : report_page(json));
+std::string interrupted_sentence(const std::string& parts, const Comparison& comparison,
+                                 const std::string& journal) {
+  return fmt::format("interrupted after {} {}; {}", comparison.validation.outcomes.size(), parts,
+                     journal.empty() ? "with --resume FILE they would have been kept"
+                                     : "they are in " + journal + ", and the same command goes on from there");
+}
+
+std::string report_file(const std::string& path, const std::string& json) {
+  return path.ends_with(".json") ? json + "\n" : report_page(json);
 }
 
 }  // namespace kloom::cli

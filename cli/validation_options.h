@@ -8,6 +8,7 @@
 
 #include "command_line.h"
 #include "dataset_options.h"
+#include "kloom/compare.h"
 #include "kloom/page.h"
 #include "kloom/validate.h"
 #include "session.h"
@@ -48,7 +49,11 @@ struct ValidationInput {
 [[nodiscard]] RunFacts run_facts(const std::string& kind, const Arguments& arguments,
                                  const ValidationOptions& options, double seconds);
 
-// HTML, or JSON where the name ends so.
-void write_report(const std::string& path, const std::string& json);
+// How far an interrupted run came ("results", "of 15 parts"), and where what it has done is.
+[[nodiscard]] std::string interrupted_sentence(const std::string& parts, const Comparison& comparison,
+                                               const std::string& journal);
+
+// What goes into a report of this name: HTML, or JSON where it ends so.
+[[nodiscard]] std::string report_file(const std::string& path, const std::string& json);
 
 }  // namespace kloom::cli

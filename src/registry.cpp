@@ -97,17 +97,17 @@ MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m, cons
   return share;
 }
 
-BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget) {
+BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget, Index features) {
+  constexpr Index many = 100;  // features from which reading an entry is much quicker than computing it
   BankRequest request;
   request.families = learner.wants_families;
   const double bytes =
       static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(p) * sizeof(double);
-  // Low-rank factors take n² · rank for a combination, entries n²; a quarter leaves room for everything else.
-  if (learner.stores_up_to > 0 && n > learner.stores_up_to) {
+  const bool affordable = bytes <= 0.25 * static_cast<double>(budget);  // leaves room for everything else
+  // Low-rank factors take n² · rank for a combination, entries n².
+  if (learner.wants_entries && affordable) request.kind = BankKind::dense;
+  if (learner.stores_up_to > 0 && n > learner.stores_up_to && !(affordable && features >= many))
     request.kind = BankKind::computed;
-    return request;
-  }
-  if (learner.wants_entries && bytes <= 0.25 * static_cast<double>(budget)) request.kind = BankKind::dense;
   return request;
 }
 

@@ -82,7 +82,9 @@ void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const
     ProgressMeter(context, "certificate").step(0, 1, std::numeric_limits<double>::quiet_NaN());
     if (request.certificate) report.certificate = certify(bank, targets, fit.model, context);
     if (!request.evaluate) return;
-    Evaluation evaluation = evaluate(predict(fit.model, bank, {}, context), targets);
+    const Predictions predictions = predict(fit.model, bank, {}, context);
+    report.training_sums = training_sums(predictions);
+    Evaluation evaluation = evaluate(predictions, targets);
     evaluation.name = "training data";
     report.evaluations.push_back(std::move(evaluation));
   } catch (const Interrupted&) {
@@ -99,6 +101,17 @@ FitResult fit_and_judge(const Learner& learner, const KernelBank& bank, const Ta
   describe_environment(fit.report);
   judge(fit, bank, targets, request, without_half_measures(context));
   return fit;
+}
+
+// How many numbers of a sample an entry of a kernel is made of, on average. Texts count as long.
+Index numbers_per_entry(const std::vector<KernelTerm>& terms) {
+  constexpr Index of_text = 500;
+  Index total = 0;
+  for (const KernelTerm& term : terms) {
+    const bool text = term.function == KernelFunction::spectrum || term.function == KernelFunction::words;
+    total += text ? of_text : std::ssize(term.features);
+  }
+  return terms.empty() ? 0 : total / std::ssize(terms);
 }
 
 }  // namespace
@@ -162,7 +175,7 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& lea
   const auto p = std::ssize(recipe_->terms);
   const std::size_t data = data_bytes();
   const MemoryShare share = plan_memory(learner, n, p, outputs, without_data(context, data));
-  BankRequest request = preferred_bank(learner, n, p, share.bank);
+  BankRequest request = preferred_bank(learner, n, p, share.bank, numbers_per_entry(recipe_->terms));
   if (kind != BankKind::automatic) request.kind = kind;
   auto bank = stored(request, share.bank, context);
   const std::size_t own = bank->bytes() - bank->shared_bytes();

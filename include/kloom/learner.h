@@ -104,8 +104,11 @@ struct MemoryShare {
 [[nodiscard]] MemoryShare share_memory(const Learner& learner, Index n, Index p, Index m,
                                        const Context& context);
 
-// How this method likes n × n × p kernels stored, where `budget` bytes are to be had for them.
-[[nodiscard]] BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget);
+// How this method likes n × n × p kernels stored, where `budget` bytes are to be had for them. `features`: how many
+// numbers of each sample an entry of a kernel is computed from, on average; with many, entries are kept rather than
+// computed again.
+[[nodiscard]] BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t budget,
+                                         Index features = 0);
 
 [[nodiscard]] std::span<const Learner> all_learners();
 // Throws InvalidArgument listing the names, with the nearest one suggested.

@@ -23,14 +23,35 @@ enum class Status { converged, iteration_limit, stopped, numerical_trouble };
 
 // The referee's finding, recomputed from model, bank and targets alone.
 struct Certificate {
+  // proved: a duality gap within `tolerance` shows that the model is optimal; checked: everything that can be checked
+  // agrees, and optimality is not shown; refuted: something disagrees.
+  enum class Finding { checked, proved, refuted };
   struct Item {
     std::string name;  // "lower bound", "stationarity", "duality gap", …
     double value = 0.0;
     std::string meaning;  // what the number says, in words
+    // A larger value than this refutes the model; infinite: any value may be right.
+    double limit = std::numeric_limits<double>::infinity();
+    // What rounding may change of the value, where that is more than 1e-6 of its size.
+    double rounding = 0.0;
   };
   bool proof = false;  // true if the items prove optimality (convex methods)
   std::vector<Item> items;
   std::string verdict;  // one sentence
+  Finding finding = Finding::checked;
+  // Largest relative duality gap that counts as a proof; NaN where no gap could prove anything.
+  double tolerance = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::string> refutations;  // which number, where: a sentence each
+};
+
+[[nodiscard]] std::string_view to_string(Certificate::Finding finding);
+
+// What the training samples were predicted as, by a few sums of every column with fixed signs: a model that predicts
+// them otherwise has other sums. Per column; empty where the method has no such predictions.
+struct TrainingSums {
+  std::vector<Vector> scores;
+  std::vector<Vector> probabilities;
+  std::vector<Vector> variances;  // of the scores
 };
 
 struct TracePoint {
@@ -89,6 +110,7 @@ struct Report {
   std::vector<Table> tables;
   std::vector<SampleMap> maps;
   Certificate certificate;
+  TrainingSums training_sums;
   std::vector<Evaluation> evaluations;  // "training", "test", …; may be empty
 };
 

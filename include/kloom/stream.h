@@ -80,6 +80,8 @@ class StreamReader {
   [[nodiscard]] bool is_header(std::string_view first_line) const;
   // Throws InvalidArgument with line and value. The header is taken from the first piece.
   [[nodiscard]] Dataset read(std::string_view whole_lines, const Context& context);
+  // Lines of the input that were left out; they count in messages.
+  void pass_over(Index lines) { lines_ += lines; }
   [[nodiscard]] Index lines() const { return lines_; }
 
  private:

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numbers>
 
 #include "algebra/blas.h"
+#include "certify/gap.h"
 #include "kernels/banks/weighted_gram.h"
 #include "kloom/error.h"
 
@@ -51,6 +51,11 @@ double log_det_of(Matrix covariance) {
   return algebra::cholesky_log_det(covariance.view());
 }
 
+// digamma of a shape, which the model's rules keep above 0; one too large for it is not finite here either.
+double digamma(double shape) {
+  return std::isfinite(shape) && shape > 0.0 ? boost::math::digamma(shape) : std::nan("");
+}
+
 // log Φ(z) and φ(z)/Φ(z) by complementary error function and, below −30, by the asymptotic series of Mills'
 // ratio 1 − 1/z² + 3/z⁴ − 15/z⁶ + … (next term below 1e-11 there).
 struct Tail {
@@ -58,10 +63,9 @@ struct Tail {
   double hazard;
 };
 Tail tail_of(double z) {
-  const boost::math::normal normal;
   if (z > -30.0) {
-    const double mass = boost::math::cdf(normal, z);
-    return {std::log(mass), boost::math::pdf(normal, z) / mass};
+    const double mass = 0.5 * std::erfc(-z / std::numbers::sqrt2);
+    return {std::log(mass), std::exp(-0.5 * z * z - 0.5 * kLog2Pi) / mass};
   }
   const double q = 1.0 / (z * z);
   const double series = 1.0 - q * (1.0 - q * (3.0 - q * (15.0 - q * (105.0 - q * 945.0))));
@@ -77,6 +81,7 @@ struct Rebuilt {
   Vector f_mean;
   Vector means;           // of a: without the target's scale
   double residual = 0.0;  // how far a is from solving its own equation
+  double covariance = 0.0;  // of the model's Σ_a from this one, relative to its largest entry
 };
 
 // One joint fit, with the names that its outputs have in the model.
@@ -126,16 +131,34 @@ double probit_mean(double sign, double location, double margin, double weight, d
                         (mass * root);
 }
 
-// Multinomial: the integral over u = f_y − location_y on a fine grid around where its integrand is large.
+// Where −½u² + Σ_c log Φ(u + own − location_c) is largest: its slope falls from ≥ 0 at 0 to ≤ 0 at `high`.
+double peak_of(const Vector& location, Index label, double root, double high) {
+  double low = 0.0;
+  for (int halving = 0; halving < 200 && high - low > 1e-3; ++halving) {
+    const double u = 0.5 * (low + high);
+    double slope = -u;
+    for (std::size_t c = 0; c < location.size(); ++c) {
+      if (static_cast<Index>(c) != label) slope += tail_of(u + root * (location[at(label)] - location[c])).hazard;
+    }
+    (slope > 0.0 ? low : high) = u;
+  }
+  return low;
+}
+
+// Multinomial: the integral over u = f_y − location_y on a fine grid around where its integrand is large. That is
+// log-concave with a curvature of at least 1, so twelve units from its peak it is below 1e-31 of it.
 void multinomial_means(const Vector& location, Index label, double weight, Vector& mean, double& log_mass) {
   const double root = std::sqrt(weight);
   double reach = 0.0;
   for (double value : location) reach = std::max(reach, root * (value - location[at(label)]));
+  const double peak = peak_of(location, label, root, reach + static_cast<double>(location.size()));
   // The trapezoidal rule on a density that is smooth on the scale of 1/M: its error is far below rounding here.
   constexpr double kStep = 0.02;
+  constexpr int kSteps = 600;
   double largest = -std::numeric_limits<double>::infinity();
   std::vector<std::pair<double, double>> grid;  // u, log of the integrand
-  for (double u = -12.0; u <= reach + 12.0; u += kStep) {
+  for (int k = -kSteps; k <= kSteps; ++k) {
+    const double u = peak + k * kStep;
     double value = -0.5 * u * u - 0.5 * kLog2Pi;
     for (std::size_t c = 0; c < location.size(); ++c) {
       if (static_cast<Index>(c) != label)
@@ -242,8 +265,18 @@ void find_residual(Fit& fit, Index c) {
   double size = 0.0;
   for (std::size_t i = 0; i < best.size(); ++i) {
     // Samples that were dropped as negligible have 0 in the model.
-    if (r.means[i] != 0.0) difference = std::max(difference, std::abs(best[i] - r.means[i]));
+    if (r.means[i] != 0.0) difference = worse(difference, std::abs(best[i] - r.means[i]));
     size = std::max(size, std::abs(r.means[i]));
+  }
+  if (!fit.group.a_covariance.empty()) {
+    double apart = 0.0;
+    double largest = 0.0;
+    const Matrix& kept = fit.group.a_covariance[at(c)];
+    for (std::size_t k = 0; k < kept.values().size(); ++k) {
+      apart = worse(apart, std::abs(kept.values()[k] - r.a.matrix.values()[k]));
+      largest = std::max(largest, std::abs(r.a.matrix.values()[k]));
+    }
+    r.covariance = apart / std::max(largest, 1e-300);
   }
   r.residual = size > 0.0 ? difference / size : difference;
 }
@@ -267,7 +300,7 @@ void rebuild(Fit& fit) {
 double gamma_terms(const GammaPrior& prior, double shape, double mean) {
   const auto& [alpha, beta] = prior;
   const double scale = mean / shape;
-  const double mean_log = boost::math::digamma(shape) + std::log(scale);
+  const double mean_log = digamma(shape) + std::log(scale);
   const double log_p = (alpha - 1.0) * mean_log - mean / beta - std::lgamma(alpha) - alpha * std::log(beta);
   const double log_q = (shape - 1.0) * mean_log - mean / scale - std::lgamma(shape) - shape * std::log(scale);
   return log_p - log_q;
@@ -276,7 +309,7 @@ double gamma_terms(const GammaPrior& prior, double shape, double mean) {
 // The same with E[log p(v|x)] of its variable.
 double precision_terms(const GammaPrior& prior, double mean, double second) {
   const double shape = prior.shape + 0.5;
-  const double mean_log = boost::math::digamma(shape) + std::log(mean / shape);
+  const double mean_log = digamma(shape) + std::log(mean / shape);
   return gamma_terms(prior, shape, mean) + 0.5 * (mean_log - kLog2Pi - mean * second);
 }
 
@@ -335,7 +368,7 @@ double intermediate_terms(const Fit& fit, Index c) {
   double sum = 0.0;
   if (fit.likelihood() == Likelihood::gaussian) {
     const double shape = q.prior.upsilon.shape + 0.5 * total * p;
-    log_upsilon = boost::math::digamma(shape) + std::log(upsilon / shape);
+    log_upsilon = digamma(shape) + std::log(upsilon / shape);
     sum += gamma_terms(q.prior.upsilon, shape, upsilon);
   }
   double square = algebra::dot(fit.gram.values(), r.a.matrix.values());
@@ -367,7 +400,7 @@ double output_terms(const Fit& fit, Index c) {
   for (double weight : fit.weight) total += weight;
   const double epsilon = fit.group.epsilon[at(c)];
   const double shape = fit.posterior().prior.epsilon.shape + 0.5 * total;
-  const double log_epsilon = gaussian ? boost::math::digamma(shape) + std::log(epsilon / shape) : 0.0;
+  const double log_epsilon = gaussian ? digamma(shape) + std::log(epsilon / shape) : 0.0;
   double sum = gaussian ? gamma_terms(fit.posterior().prior.epsilon, shape, epsilon) : 0.0;
   for (Index i = 0; i < r.g.rows(); ++i) {
     const double weight = fit.weight[at(i)];
@@ -412,6 +445,32 @@ Vector target_column(const Targets& targets, const Model& model, Index column) {
   return result;
 }
 
+// Deviations of kernel weights are roots of the diagonal of Σ_(b,e), which is symmetric; weights that must not be negative
+// have the mean of their normal distribution cut off at 0.
+double deviation_error(const Fit& fit) {
+  const Matrix& covariance = fit.group.be_covariance;
+  double worst = 0.0;
+  for (Index j = 0; j < covariance.cols(); ++j) {
+    const double size = std::sqrt(covariance(j, j));
+    for (Index i = 0; i < j; ++i) {
+      const double both = size * std::sqrt(covariance(i, i));
+      worst = worse(worst, std::abs(covariance(i, j) - covariance(j, i)) / both);
+    }
+  }
+  for (Index m = 0; m < fit.bank.kernels(); ++m) {
+    const double right = std::sqrt(covariance(fit.count() + m, fit.count() + m));
+    worst = worse(worst, std::abs(fit.model.weights.deviation(fit.weights_row, m) / right - 1.0));
+    if (fit.group.e_location.empty()) continue;
+    const double root = std::sqrt(fit.group.e_precision[at(m)]);
+    const double mean = fit.group.e_location[at(m)] + tail_of(root * fit.group.e_location[at(m)]).hazard / root;
+    worst = worse(worst, std::abs(fit.mean_be(fit.count() + m) - mean) / right);
+  }
+  return worst;
+}
+
+// Inverses of precisions that differ by factors up to 1e10 keep about six digits.
+constexpr double kSame = 1e-6;
+
 }  // namespace
 
 Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model,
@@ -419,6 +478,8 @@ Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const 
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   double bound = 0.0;
   double residual = 0.0;
+  double covariance = 0.0;
+  double deviation = 0.0;
   Index first = 0;
   for (std::size_t g = 0; g < posterior.groups.size(); ++g) {
     const Group& group = posterior.groups[g];
@@ -432,14 +493,18 @@ Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const 
     bound += prior_terms(fit) + weight_entropy(fit) + fit.f_log_mass;
     for (Index c = 0; c < fit.count(); ++c) {
       bound += intermediate_terms(fit, c) + output_terms(fit, c);
-      residual = std::max(residual, fit.outputs[at(c)].residual);
+      residual = worse(residual, fit.outputs[at(c)].residual);
+      covariance = worse(covariance, fit.outputs[at(c)].covariance);
     }
+    deviation = worse(deviation, deviation_error(fit));
   }
   Certificate certificate;
   certificate.items = {
       {"lower bound", bound, "of log p(y), recomputed from the model's factors by a plain dense pass"},
       {"stationarity", residual,
-       "largest change that one more update would make to a sample weight, relative"}};
+       "largest change that one more update would make to a sample weight, relative"},
+      {"error of the covariance", covariance, "of the sample weights, against their precisions (0 is right)", kSame},
+      {"error of the deviations", deviation, "of the kernel weights, against their covariance (0 is right)", 1e-9}};
   certificate.verdict = fmt::format(
       "The lower bound is {:.6g}; one more update would move the sample weights by {:.2g} of their size. A "
       "variational bound has several maxima: this is not a proof of optimality.",

@@ -17,6 +17,7 @@
 #include <cmath>
 
 #include "algebra/blas.h"
+#include "certify/gap.h"
 
 namespace kloom::certify_detail {
 namespace {
@@ -109,6 +110,17 @@ double stationarity(const KernelBank& bank, const Targets& targets, const BlendP
   return std::max(norm(gradient) / std::max(norm(size), 1e-300), bias_now / std::max(bias_size, 1e-300));
 }
 
+// Prediction looks at the samples that have a coefficient in the sum of all solutions.
+double sums_error(const Model& model, const BlendPart& part) {
+  Matrix sum = model.coefficients;
+  double size = 0.0;
+  for (const WeightedTerm& term : part.terms) {
+    algebra::axpy(-1.0, term.coefficients.values(), sum.values());
+    size += norm(term.coefficients);
+  }
+  return norm(sum) / std::max(size, 1e-300);
+}
+
 }  // namespace
 
 Certificate certify_blend(const KernelBank& bank, const Targets& targets, const Model& model,
@@ -120,19 +132,23 @@ Certificate certify_blend(const KernelBank& bank, const Targets& targets, const 
   Vector bias(model.bias.size());
   for (std::size_t k = 0; k < part.terms.size(); ++k) {
     const double found = stationarity(bank, targets, part, k);
-    worst = std::isfinite(found) ? std::max(worst, found) : found;
+    worst = worse(worst, found);
     const BlendPart::Solution& one = part.solutions[k];
     for (std::size_t c = 0; c < bias.size(); ++c) bias[c] += one.factor * one.share * one.bias[c];
   }
   for (std::size_t c = 0; c < bias.size(); ++c) {
     const double whole = part.scale * bias[c] + (targets.classes.empty() ? part.centre : 0.0);
-    bias_error = std::max(bias_error, std::abs(whole - model.bias[c]));
+    bias_error = worse(bias_error, std::abs(whole - model.bias[c]) / std::max(1.0, std::abs(model.bias[c])));
   }
   certificate.items = {
       {"solutions", static_cast<double>(part.terms.size()), "kernel machines in the blend"},
+      // Logistic machines stop when a step gains 1e-5 of the objective, which leaves gradients of about its root.
       {"stationarity", worst,
-       "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)"},
-      {"error of the bias", bias_error, "the model's bias against the sum of the solutions' (0 is right)"},
+       "largest gradient of a solution's own problem, relative to its size at 0 (0 is right)",
+       1e-1 * coarseness(bank)},
+      {"error of the bias", bias_error, "the model's bias against the sum of the solutions' (0 is right)", 1e-9},
+      {"error of the sums", sums_error(model, part), "the model's coefficients against the sum of the solutions'",
+       1e-9},
   };
   certificate.verdict = fmt::format(
       "Every solution of the blend is the minimum of its own convex problem, to {:.1e} of the gradient. That "

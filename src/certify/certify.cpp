@@ -6,9 +6,11 @@
 #include <cmath>
 
 #include "algebra/threads.h"
+#include "certify/promise.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/recipe.h"
+#include "models/model_file.h"
 
 namespace kloom {
 namespace {
@@ -16,6 +18,29 @@ namespace {
 std::string place(const Dataset& data, Index row) {
   const auto i = static_cast<std::size_t>(row);
   return i < data.lines.size() ? fmt::format("line {}", data.lines[i]) : fmt::format("sample {}", row + 1);
+}
+
+// Numbers that are none, and those beyond what the referee allows.
+void apply_limits(Certificate& certificate) {
+  for (const auto& item : certificate.items) {
+    if (!std::isfinite(item.value)) {
+      certificate.refutations.push_back(fmt::format("the {} is no finite number", item.name));
+    } else if (item.value > item.limit) {
+      certificate.refutations.push_back(
+          fmt::format("the {} is {:.6g} ({}), and at most {:.2g} is right", item.name, item.value, item.meaning,
+                      item.limit));
+    }
+  }
+}
+
+void conclude(Certificate& certificate) {
+  if (!certificate.refutations.empty()) {
+    certificate.proof = false;
+    certificate.verdict = fmt::format("Something is wrong with this model: {}.", certificate.refutations.front());
+  }
+  certificate.finding = !certificate.refutations.empty() ? Certificate::Finding::refuted
+                        : certificate.proof              ? Certificate::Finding::proved
+                                                         : Certificate::Finding::checked;
 }
 
 }  // namespace
@@ -61,8 +86,18 @@ Certificate certify(const KernelBank& bank, const Targets& targets, const Model&
   }
   const Learner* learner = learner_of_model(model.method);
   if (learner == nullptr || !learner->certify) throw InternalError("no referee knows method " + model.method);
-  const algebra::ThreadScope threads(context);
-  return learner->certify(bank, targets, model, context);
+  Certificate certificate;
+  const std::string trouble = models::model_trouble(model);
+  if (trouble.empty()) {
+    const algebra::ThreadScope threads(context);
+    certificate = learner->certify(bank, targets, model, context);
+    apply_limits(certificate);
+    certify_detail::compare_with_promise(bank, model, context, certificate);
+  } else {
+    certificate.refutations.push_back(trouble);
+  }
+  conclude(certificate);
+  return certificate;
 }
 
 }  // namespace kloom

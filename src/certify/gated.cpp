@@ -15,10 +15,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "algebra/blas.h"
+#include "certify/gap.h"
 #include "certify/margin.h"
 
 namespace kloom::certify_detail {
@@ -99,6 +101,12 @@ Index fewest(const Sample& sample, const Vector& start, Index changes) {
   return best;
 }
 
+Vector row_of(const Matrix& matrix, Index i) {
+  Vector row;
+  for (Index p = 0; p < matrix.cols(); ++p) row.push_back(matrix(i, p));
+  return row;
+}
+
 struct Switching {
   double improvable = 0.0;    // samples
   double least_margin = 1.0;  // τ
@@ -147,8 +155,26 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
     found.improvable += fewest(sample, gates.start, static_cast<Index>(gates.changes)) < now ? 1.0 : 0.0;
     found.least_margin = std::min(found.least_margin, tau);
     found.too_far += changed > gates.changes ? 1.0 : 0.0;
-    if (total > 0.0) found.margin_error = std::max(found.margin_error, std::abs(kept / total - tau));
+    if (total > 0.0) found.margin_error = worse(found.margin_error, std::abs(kept / total - tau));
   }
+}
+
+// Prediction chooses among the patterns of the training samples that count: patterns that differ from those.
+double stray_patterns(const Model& model) {
+  const auto& part = part_of<GatedPart>(model);
+  double stray = 0.0;
+  for (Index c = 0; c < model.coefficients.cols(); ++c) {
+    const Gates::Output& own = part.gates.outputs[at(c)];
+    std::set<Vector> kept;
+    std::set<Vector> seen;
+    for (Index h = 0; h < own.patterns.rows(); ++h) kept.insert(row_of(own.patterns, h));
+    for (Index i = 0; i < own.samples.rows(); ++i) {
+      if (part.box(i, c) != 0.0) seen.insert(row_of(own.samples, i));
+    }
+    for (const Vector& one : kept) stray += seen.contains(one) ? 0.0 : 1.0;
+    for (const Vector& one : seen) stray += kept.contains(one) ? 0.0 : 1.0;
+  }
+  return stray;
 }
 
 void add_switches(const KernelBank& bank, const Targets& targets, const Model& model,
@@ -156,7 +182,9 @@ void add_switches(const KernelBank& bank, const Targets& targets, const Model& m
   Switching found;
   for (Index c = 0; c < model.coefficients.cols(); ++c) examine_output(bank, targets, model, c, found);
   certificate.items.push_back(
-      {"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)"});
+      {"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)", 0.0});
+  certificate.items.push_back({"stray patterns", stray_patterns(model),
+                               "of switches that prediction chooses from and no sample has, or the other way", 0.0});
   certificate.items.push_back({"samples improvable", found.improvable,
                                "that could do with fewer kernels now; 0: the switches are settled"});
   certificate.items.push_back(
@@ -172,7 +200,7 @@ double gate_error(const KernelBank& bank, const Model& model) {
   for (const auto& output : gates.outputs) {
     const Matrix values = gate_values(gates.kind, output.parameters, inputs);
     for (std::size_t k = 0; k < values.values().size(); ++k) {
-      worst = std::max(worst, std::abs(values.values()[k] - output.samples.values()[k]));
+      worst = worse(worst, std::abs(values.values()[k] - output.samples.values()[k]));
     }
   }
   return worst;
@@ -189,17 +217,17 @@ Certificate certify_gated(const KernelBank& bank, const Targets& targets, const 
   if (switches) {
     add_switches(bank, targets, model, certificate);
   } else {
+    // Gates are of size 1; inputs on small eigenvalues of the kernel magnify its rounding by up to 1e5.
     certificate.items.push_back({"error of the gates", gate_error(bank, model),
-                                 "kept for the training samples against their functions"});
+                                 "kept for the training samples against their functions",
+                                 1e-6 * coarseness(bank)});
   }
-  certificate.verdict =
-      margin.proof
-          ? fmt::format(
-                "For these {} no {}coefficients can have an objective more than {:.1e} (relative) below this "
-                "model's. Whether other {} would be better cannot be proved.",
-                switches ? "switches" : "gates", switches ? "kernel weights and " : "", margin.gap,
-                switches ? "switches" : "gates")
-          : "The dual coefficients are not feasible, so the gap proves nothing.";
+  const std::string gates = switches ? "switches" : "gates";
+  judge_gap(model, margin.gap,
+            fmt::format("For these {} no {}coefficients", gates, switches ? "kernel weights and " : ""), certificate);
+  // What is proved is about the gates as they are, so it is no proof that the model is the best one.
+  certificate.proof = false;
+  certificate.verdict += fmt::format(" Whether other {} would be better cannot be proved.", gates);
   return certificate;
 }
 

@@ -19,6 +19,7 @@
 #include <numbers>
 
 #include "algebra/blas.h"
+#include "certify/gap.h"
 
 namespace kloom::certify_detail {
 namespace {
@@ -246,10 +247,10 @@ double worst_slope(const KernelBank& bank, const Model& model, const Process& pr
   for (std::size_t k = 0; k < v.size(); ++k) {
     const double wrong = v[k] == 0.0 ? std::max(0.0, std::min(1.0, total) * by_v[k]) : v[k] * by_v[k];
     const bool held = v[k] >= kLargest * (1.0 - 1e-9) && wrong > 0.0;
-    worst = held ? worst : std::max(worst, std::abs(wrong));
+    worst = held ? worst : worse(worst, std::abs(wrong));
   }
   const bool held = part.noise <= kLeastNoise && found.noise < 0.0;
-  if (part.regression && !held) worst = std::max(worst, std::abs(found.noise));
+  if (part.regression && !held) worst = worse(worst, std::abs(found.noise));
   double weight = 0.0;
   for (const double u : process.u) weight += u;
   return worst / (weight * static_cast<double>(process.y.cols()));
@@ -268,7 +269,44 @@ double mode_residual(const Process& process, const Matrix& a, bool regression) {
                                      : a(i, c) - gradient_at(process, c, i, f(i, c));
     }
     const double found = norm(difference) / std::max(norm(size), 1e-300);
-    worst = std::isfinite(found) ? std::max(worst, found) : found;
+    worst = worse(worst, found);
+  }
+  return worst;
+}
+
+// The model's Q against (K + σ² U⁻¹)⁻¹ or (K + W⁻¹)⁻¹ of its variance samples: with D = σ² U⁻¹ or W⁻¹ the largest entry of
+// Q(K + D) − I, whose columns are divided by 1 + D_j as D may be anything.
+double precision_error(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const auto& part = part_of<GpPart>(model);
+  const Process process = process_of(bank, targets, model, part.variance_samples);
+  const Index n = process.kernel.rows();
+  const Vector weights(model.weights.values.values().begin(), model.weights.values.values().end());
+  Matrix rows(bank.cols(), n);
+  bank.combine_rows(weights, part.variance_samples, rows.view());
+  double worst = 0.0;
+  for (Index c = 0; c < model.coefficients.cols(); ++c) {
+    const Matrix product = times(part.precision[at(c)], process.kernel);
+    for (Index j = 0; j < n; ++j) {
+      const double f = algebra::dot(rows.column(j), model.coefficients.column(c)) + model.bias[at(c)];
+      const double w = process.u[at(j)] * probability(f) * probability(-f);
+      const double d = part.regression ? process.noise / process.u[at(j)] : 1.0 / std::max(w, 1e-300);
+      for (Index i = 0; i < n; ++i) {
+        const double entry = product(i, j) + part.precision[at(c)](i, j) * d - (i == j ? 1.0 : 0.0);
+        worst = worse(worst, std::abs(entry) / (1.0 + (part.regression ? 0.0 : d)));
+      }
+    }
+  }
+  return worst;
+}
+
+// The model's k_p(x, x) against the mean over the samples that count.
+double diagonal_error(const KernelBank& bank, const std::vector<Index>& counted, const GpPart& part) {
+  const Matrix diagonal = bank.diagonal();
+  double worst = 0.0;
+  for (Index p = 0; p < diagonal.cols(); ++p) {
+    double mean = 0.0;
+    for (const Index i : counted) mean += diagonal(i, p) / static_cast<double>(counted.size());
+    worst = worse(worst, std::abs(mean - part.self[at(p)]) / std::max(std::abs(mean), 1e-300));
   }
   return worst;
 }
@@ -297,19 +335,33 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
   for (Index c = 0; c < a.cols(); ++c) {
     double sum = 0.0;
     for (Index i = 0; i < a.rows(); ++i) sum += a(i, c) = model.coefficients(counted[at(i)], c) / part.scale;
-    bias_error =
-        std::max(bias_error, std::abs(part.centre + part.scale * part.constant * sum - model.bias[at(c)]));
+    const double right = part.centre + part.scale * part.constant * sum;
+    bias_error = worse(bias_error, std::abs(right - model.bias[at(c)]) / std::max(part.scale, std::abs(right)));
   }
   const double residual = mode_residual(all, a, part.regression);
   Certificate certificate;
+  // Inverses of K + σ² round by its condition number, at most n w/σ².
+  double rounding = 0.0;
+  if (part.regression) {
+    double prior = 0.0;
+    for (Index i = 0; i < chosen.kernel.rows(); ++i) prior += chosen.kernel(i, i);
+    rounding = 1e-16 * prior / part.noise * static_cast<double>(chosen.kernel.rows());
+  }
   certificate.items = {
-      {"log evidence", slopes.evidence, "of the samples on which the weights were chosen, recomputed"},
+      {"log evidence", slopes.evidence, "of the samples on which the weights were chosen, recomputed",
+       std::numeric_limits<double>::infinity(), rounding},
       {"stationarity", stationarity,
        "largest slope of the evidence, per sample, for a factor e of a weight, or upward at a weight of 0 (0 "
-       "is right)"},
+       "is right)",
+       std::numeric_limits<double>::infinity(), rounding},
+      // Newton's method ends when the posterior gains 1e-12 of its size, which leaves about the root of that.
       {"residual of the mode", residual,
-       "of the equation that the coefficients of all samples satisfy (0 is right)"},
-      {"error of the bias", bias_error, "the model's bias against that of its constant kernel (0 is right)"},
+       "of the equation that the coefficients of all samples satisfy (0 is right)", 1e-5 * coarseness(bank)},
+      {"error of the bias", bias_error, "the model's bias against that of its constant kernel (0 is right)", 1e-9},
+      {"error of the precision", precision_error(bank, targets, model), "of the variances' samples, times its inverse",
+       std::max(1e-6 * coarseness(bank), rounding)},
+      {"error of the diagonals", diagonal_error(bank, counted, part), "kernels of a sample with itself (0 is right)",
+       1e-9 * coarseness(bank)},
   };
   certificate.verdict = fmt::format(
       "The kernel weights are a stationary point of the evidence, to {:.1e} nats per sample, and the "

@@ -17,7 +17,7 @@ struct MarginFinding {
   double gap = 0.0;         // relative
   double infeasible = 0.0;  // of the coefficients, relative to their size
   double kkt = 0.0;         // largest violation of complementary slackness, in units of the labels
-  bool proof = false;       // the coefficients are feasible, so the gap is one
+  double weights = 0.0;     // kernel weights below 0, or with another norm than they must have
 };
 [[nodiscard]] MarginFinding examine_margin(const KernelBank& bank, const Targets& targets, const Model& model);
 [[nodiscard]] std::vector<Certificate::Item> items_of(const MarginFinding& total);

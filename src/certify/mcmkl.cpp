@@ -20,7 +20,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kloom/error.h"
+#include "certify/gap.h"
 
 namespace kloom::certify_detail {
 namespace {
@@ -169,6 +169,22 @@ double infeasibility(const Problem& p, const McmklPart& part) {
   return std::max({outside / std::max(size, 1e-300), std::abs(weights - 1.0), negative, unwanted});
 }
 
+// The shared weights are the column sums of those of the kernels on classes, which are symmetric.
+double shown_error(const Model& model, const Problem& p) {
+  double worst = 0.0;
+  for (Index k = 0; k < p.beta.cols(); ++k) {
+    double sum = 0.0;
+    for (Index j = 0; j < p.beta.rows(); ++j) sum += p.beta(j, k);
+    worst = worse(worst, std::abs(sum - model.weights.values(0, k)));
+  }
+  for (const Matrix& l : p.l) {
+    for (Index v = 0; v < l.cols(); ++v) {
+      for (Index u = 0; u < v; ++u) worst = worse(worst, std::abs(l(u, v) - l(v, u)));
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
 Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const Model& model,
@@ -189,20 +205,15 @@ Certificate certify_mcmkl(const KernelBank& bank, const Targets& targets, const 
   const double gap = (primal - dual) / std::max(std::abs(primal), 1e-300);
   const double infeasible = infeasibility(p, part);
   Certificate certificate;
-  // Sums of N products round by about N·eps; a coefficient outside its bounds by more than that is a fault.
-  certificate.proof = infeasible <= 1e-9 && std::isfinite(gap);
   certificate.items = {
       {"primal objective", primal, "regulariser plus loss, of all classes together"},
       {"dual objective", dual, "a lower bound on the best primal objective"},
       {"duality gap", gap, "relative"},
-      {"infeasibility", infeasible, "of dual point and kernel weights, relative to their size"},
+      // Sums of N products round by about N·eps; a coefficient outside its bounds by more than that is a fault.
+      {"infeasibility", infeasible, "of dual point and kernel weights, relative to their size", 1e-9},
+      {"error of the weights", shown_error(model, p), "shared kernel weights against their parts", 1e-9},
   };
-  certificate.verdict = certificate.proof
-                            ? fmt::format(
-                                  "No kernel weights and coefficients can have an objective more than {:.1e} "
-                                  "(relative) below this model's.",
-                                  gap)
-                            : "Dual point or kernel weights are not feasible, so the gap proves nothing.";
+  judge_gap(model, gap, "No kernel weights and coefficients", certificate);
   return certificate;
 }
 

@@ -18,6 +18,7 @@
 #include <limits>
 #include <numeric>
 
+#include "certify/gap.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 
@@ -77,6 +78,27 @@ double make_feasible(const Truth& truth, Matrix& a) {
   return total;
 }
 
+// Every violation moves a sample's own class up and another one down by the same, so a row that is not ≥ 0 for its own
+// class, ≤ 0 for the others and 0 in sum is no sum of violations. The part of all coefficients in rows that are none.
+double lopsided(const Truth& truth, const Matrix& a) {
+  double wrong = 0.0;
+  double size = 0.0;
+  for (Index n = 0; n < a.rows(); ++n) {
+    double row = 0.0;
+    double sum = 0.0;
+    double outside = 0.0;
+    for (int m = 0; m < static_cast<int>(truth.classes); ++m) {
+      const double value = per_class(a, n, m);
+      row += std::abs(value);
+      sum += value;
+      outside = worse(outside, m == truth.code(n) ? -value : value);
+    }
+    size += row;
+    wrong = worse(wrong, worse(outside, std::abs(sum)));
+  }
+  return wrong / std::max(size, 1e-300);
+}
+
 Matrix scores_of(const KernelBank& bank, const Matrix& weights, const Matrix& coefficients,
                  std::size_t memory) {
   std::vector<Index> rows(at(bank.rows()));
@@ -103,6 +125,8 @@ Matrix scores_of(const KernelBank& bank, const Matrix& weights, const Matrix& co
 struct Finding {
   double primal = 0.0;
   double dual = 0.0;
+  double lopsided = 0.0;
+  double weights = 0.0;  // kernel weights against what they follow from, relative to the largest
   [[nodiscard]] double gap() const { return (primal - dual) / std::max(std::abs(primal), 1e-300); }
 };
 
@@ -114,6 +138,52 @@ double half_norm(const Matrix& forms, const Matrix& penalties, Index first, Inde
       sum += std::max(0.0, forms(f, forms.cols() == 1 ? 0 : m)) / penalties(first + m, f);
   }
   return 0.5 * sum;
+}
+
+// Kernel weights are the inverse penalties of the class, or of both classes, with the sum 1.
+double penalty_error(const Matrix& weights, const Matrix& penalties, Index first) {
+  double worst = 0.0;
+  for (Index k = 0; k < weights.rows(); ++k) {
+    Vector inverse;
+    for (Index f = 0; f < weights.cols(); ++f) {
+      inverse.push_back(1.0 / penalties(first + k, f));
+      if (weights.rows() == 1) inverse.back() += 1.0 / penalties(first + 1, f);
+    }
+    const double sum = std::accumulate(inverse.begin(), inverse.end(), 0.0);
+    for (Index f = 0; f < weights.cols(); ++f)
+      worst = worse(worst, std::abs(weights(k, f) - inverse[at(f)] / sum));
+  }
+  return worst;
+}
+
+// What people look at, and by which prediction knows the samples that it needs, against the solutions.
+double shown_error(const Model& model, const StochasticPart& part) {
+  const auto count = static_cast<double>(part.terms.size());
+  double worst = 0.0;
+  const Matrix& weights = model.weights.values;
+  for (Index f = 0; f < weights.cols(); ++f) {
+    for (Index k = 0; k < weights.rows(); ++k) {
+      double mean = 0.0;
+      for (const auto& term : part.terms) mean += term.weights(k, f) / count;
+      worst = worse(worst, std::abs(mean - weights(k, f)));
+    }
+  }
+  double size = 0.0;
+  double apart = 0.0;
+  for (std::size_t i = 0; i < model.coefficients.values().size(); ++i) {
+    double sum = 0.0;
+    for (const auto& term : part.terms) sum += term.coefficients.values()[i];
+    size = worse(size, std::abs(sum));
+    apart = worse(apart, std::abs(sum - model.coefficients.values()[i]));
+  }
+  return worse(worst, apart / std::max(size, 1e-300));
+}
+
+// Stochastic methods learn no bias.
+double largest_bias(const Model& model) {
+  double largest = 0.0;
+  for (const double b : model.bias) largest = worse(largest, std::abs(b));
+  return largest;
 }
 
 Finding examine_mklda(const KernelBank& bank, const Truth& truth, const StochasticPart& part, std::size_t index,
@@ -134,6 +204,8 @@ Finding examine_mklda(const KernelBank& bank, const Truth& truth, const Stochast
     for (double& value : whole.column(k)) value *= terms;
   }
   Finding finding;
+  finding.lopsided = lopsided(truth, a);
+  finding.weights = penalty_error(term.weights, part.penalties, first);
   finding.primal = mean_loss(truth, scores_of(bank, term.weights, whole, memory)) +
                    half_norm(bank.quadratic_forms(a.view()), part.penalties, first, truth.classes);
   finding.dual = make_feasible(truth, a);
@@ -141,21 +213,30 @@ Finding examine_mklda(const KernelBank& bank, const Truth& truth, const Stochast
   return finding;
 }
 
-Certificate certify_mklda(const KernelBank& bank, const Truth& truth, const StochasticPart& part,
-                          std::size_t memory) {
+constexpr double kRounding = 1e-9;  // of sums of N numbers, relative to the largest
+
+Certificate certify_mklda(const KernelBank& bank, const Truth& truth, const Model& model, std::size_t memory) {
+  const StochasticPart& part = part_of<StochasticPart>(model);
   Finding mean;
   double worst = 0.0;
   for (std::size_t i = 0; i < part.terms.size(); ++i) {
     const Finding one = examine_mklda(bank, truth, part, i, memory);
     mean.primal += one.primal / static_cast<double>(part.terms.size());
     mean.dual += one.dual / static_cast<double>(part.terms.size());
-    worst = std::max(worst, one.gap());
+    mean.lopsided = worse(mean.lopsided, one.lopsided);
+    mean.weights = worse(mean.weights, one.weights);
+    worst = worse(worst, one.gap());
   }
   Certificate certificate;
   certificate.items = {
       {"primal objective", mean.primal, "loss plus penalty of each averaged solution, mean"},
       {"lower bound", mean.dual, "on the best objective under the same penalties, mean"},
       {"largest gap", worst, "relative, of a single solution under its own penalties"},
+      {"stray coefficients", mean.lopsided, "that no violations add up to, relative to all", kRounding},
+      {"error of the weights", mean.weights, "of each solution against its penalties (0 is right)", kRounding},
+      {"error of the sums", shown_error(model, part), "the model's own weights and coefficients against the solutions'",
+       kRounding},
+      {"bias", largest_bias(model), "which the method does not learn", 0.0},
   };
   certificate.verdict =
       worst < 1.0
@@ -188,6 +269,24 @@ Vector group_norms(const KernelBank& bank, const Matrix& a, Index classes) {
   return norms;
 }
 
+// The weights of dual averaging follow from the coefficients: ‖w_f‖ = ∂R*/∂‖θ_f‖ at θ_f = Σ a Φ_f, so the weight of kernel
+// f is (v_f/(λ‖θ_f‖)) (v_f/‖v‖_q)^(q−2), v_f = max(0, ‖θ_f‖ − α).
+double mirror_error(const Matrix& weights, const Vector& group, const StochasticPart& part) {
+  const double q = part.norm / (part.norm - 1.0);
+  Vector excess;
+  for (const double norm : group) excess.push_back(std::max(0.0, norm - part.alpha));
+  const double size = norm_of(excess, q);
+  double worst = 0.0;
+  double largest = 0.0;
+  for (Index f = 0; f < weights.cols(); ++f) {
+    const double v = excess[at(f)];
+    const double right = v > 0.0 ? v / (part.lambda * group[at(f)]) * std::pow(v / size, q - 2.0) : 0.0;
+    largest = worse(largest, right);
+    for (Index k = 0; k < weights.rows(); ++k) worst = worse(worst, std::abs(weights(k, f) - right));
+  }
+  return worst / std::max(largest, 1e-300);
+}
+
 Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model& model, std::size_t memory) {
   const StochasticPart& part = part_of<StochasticPart>(model);
   Matrix weights = model.weights.values;
@@ -204,20 +303,25 @@ Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model&
   const double size = norm_of(group, part.norm);
   finding.primal = mean_loss(truth, scores_of(bank, weights, model.coefficients, memory)) +
                    0.5 * part.lambda * size * size + part.alpha * sum;
+  finding.lopsided = lopsided(truth, a);
+  finding.weights = mirror_error(weights, group_norms(bank, a, truth.classes), part);
   finding.dual = make_feasible(truth, a);
   Vector excess = group_norms(bank, a, truth.classes);
   for (double& value : excess) value = std::max(0.0, value - part.alpha);
   const double conjugate = norm_of(excess, part.norm / (part.norm - 1.0));
   finding.dual -= 0.5 * conjugate * conjugate / part.lambda;
   Certificate certificate;
-  certificate.proof = std::isfinite(finding.gap());
   certificate.items = {
       {"primal objective", finding.primal, "loss plus penalty"},
       {"lower bound", finding.dual, "on the best objective"},
       {"duality gap", finding.gap(), "relative"},
+      {"stray coefficients", finding.lopsided, "that no violations add up to, relative to all", kRounding},
+      // The method keeps the norms up to date through all its steps, each with a rounding of its own.
+      {"error of the weights", finding.weights, "against those that follow from the coefficients (0 is right)",
+       1e-6 * coarseness(bank)},
+      {"bias", largest_bias(model), "which the method does not learn", 0.0},
   };
-  certificate.verdict = fmt::format(
-      "No weights can have an objective more than {:.1e} (relative) below this model's.", finding.gap());
+  judge_gap(model, finding.gap(), "No weights", certificate);
   return certificate;
 }
 
@@ -228,7 +332,7 @@ Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, c
   const std::size_t memory = memory_budget(context) / 4;
   const Truth truth{targets, static_cast<Index>(model.classes.size())};
   const StochasticPart& part = part_of<StochasticPart>(model);
-  if (!part.penalties.empty()) return certify_mklda(bank, truth, part, memory);
+  if (!part.penalties.empty()) return certify_mklda(bank, truth, model, memory);
   if (part.lambda > 0.0 && part.norm > 1.0) return certify_ufo(bank, truth, model, memory);
   throw InvalidArgument("the model keeps nothing that could be checked: it comes from a stream");
 }

@@ -23,11 +23,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "data/file_replacement.h"
 #include "kloom/matrix.h"
 
 namespace kloom::data {
@@ -70,17 +72,13 @@ class ContainerPlan {
   std::size_t data_bytes_ = 0;
 };
 
-// Writes under a temporary name in the same folder; `finish` renames. A writer that goes away before that
-// removes its file, so the path holds the old file or the whole new one. Throws FileError (disk full, no
-// permission) or InvalidArgument (no such folder, not a regular file).
+// Writes by the rule of file_replacement.h: the path holds the old file or, after `finish`, the whole new one.
+// Throws FileError (disk full, no permission) or InvalidArgument (no such folder, not a regular file).
 class ContainerWriter {
  public:
   ContainerWriter(const ContainerPlan& plan, const std::string& path);
   // Into memory; ends with `finish_in_memory`.
   explicit ContainerWriter(const ContainerPlan& plan);
-  ~ContainerWriter();
-  ContainerWriter(const ContainerWriter&) = delete;
-  ContainerWriter& operator=(const ContainerWriter&) = delete;
 
   // The next bytes of the planned tensors.
   void write(const void* data, std::size_t bytes);
@@ -100,11 +98,8 @@ class ContainerWriter {
   void put(const void* data, std::size_t bytes);
   void flush();
   void close_block();
-  [[noreturn]] void fail(const char* doing, int error);
 
-  std::string path_;
-  std::string temporary_;
-  int fd_ = -1;
+  std::optional<FileReplacement> file_;  // none: into memory
   std::string header_;
   std::string buffer_;
   std::size_t left_ = 0;      // planned bytes that are still to come

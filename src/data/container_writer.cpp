@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "data/container.h"
 #include "data/container_layout.h"
@@ -23,10 +14,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
-
-std::string error_text(int error) {
-  return std::system_category().message(error);
-}
 
 Index block_count(std::size_t data_bytes) {
   return static_cast<Index>((data_bytes + layout::block_bytes - 1) / layout::block_bytes);
@@ -41,23 +28,6 @@ std::size_t tensor_bytes(const Tensor& tensor) {
 ordered_json describe(const Tensor& tensor) {
   return {
       {"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}};
-}
-
-// Where the file shall be: a link is followed, so that it stays a link.
-std::string resolve_target(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path given(path);
-  std::filesystem::path target = given;
-  if (std::filesystem::is_symlink(given, error)) {
-    target = std::filesystem::canonical(given, error);
-    if (error)
-      throw FileError(
-          fmt::format("'{}' is a link that leads nowhere; remove it or choose another name.", path));
-  }
-  const auto status = std::filesystem::status(target, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw InvalidArgument(fmt::format("'{}' is not a regular file; give the name of a file to write.", path));
-  return target.string();
 }
 
 }  // namespace
@@ -99,20 +69,7 @@ std::size_t ContainerPlan::file_bytes() const {
 }
 
 ContainerWriter::ContainerWriter(const ContainerPlan& plan, const std::string& path)
-    : path_(resolve_target(path)), header_(plan.header()), left_(plan.data_bytes()) {
-  static std::atomic<unsigned> counter{0};
-  for (int attempt = 0; fd_ < 0 && attempt < 100; ++attempt) {
-    temporary_ = fmt::format("{}.{}-{}.part", path_, ::getpid(), counter++);
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd_ < 0 && errno != EEXIST) break;
-  }
-  if (fd_ < 0) {
-    const int error = errno;
-    temporary_.clear();
-    if (error == ENOENT || error == ENOTDIR)
-      throw InvalidArgument(fmt::format("Cannot write '{}': its folder does not exist.", path));
-    fail("create", error);
-  }
+    : file_(std::in_place, path), header_(plan.header()), left_(plan.data_bytes()) {
   put(header_.data(), header_.size());
 }
 
@@ -121,31 +78,14 @@ ContainerWriter::ContainerWriter(const ContainerPlan& plan) : header_(plan.heade
   put(header_.data(), header_.size());
 }
 
-ContainerWriter::~ContainerWriter() {
-  if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-void ContainerWriter::fail(const char* doing, int error) {
-  throw FileError(fmt::format("Cannot {} '{}': {}.", doing, path_, error_text(error)));
-}
-
 void ContainerWriter::flush() {
-  const char* next = buffer_.data();
-  std::size_t bytes = buffer_.size();
-  while (bytes > 0) {
-    const ssize_t done = ::write(fd_, next, bytes);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) fail("write", done < 0 ? errno : ENOSPC);
-    next += done;
-    bytes -= static_cast<std::size_t>(done);
-  }
+  file_->write(buffer_.data(), buffer_.size());
   buffer_.clear();
 }
 
 void ContainerWriter::put(const void* data, std::size_t bytes) {
   const char* next = static_cast<const char*>(data);
-  if (path_.empty()) {
+  if (!file_) {
     buffer_.append(next, bytes);
     return;
   }
@@ -200,23 +140,8 @@ std::string ContainerWriter::finish_in_memory() {
 void ContainerWriter::finish() {
   const auto [digits, place] = seal();
   flush();
-  if (::pwrite(fd_, digits.data(), digits.size(), static_cast<off_t>(place)) !=
-      static_cast<ssize_t>(digits.size()))
-    fail("write", errno);
-  if (::fsync(fd_) != 0) fail("write", errno);
-  const int closed = ::close(fd_);
-  fd_ = -1;
-  if (closed != 0) fail("write", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", errno);
-  temporary_.clear();
-
-  // The new name is durable once the folder is; a file system that cannot do this has nothing better to offer.
-  const std::string folder = std::filesystem::path(path_).parent_path().string();
-  const int folder_fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_fd >= 0) {
-    (void)::fsync(folder_fd);
-    ::close(folder_fd);
-  }
+  file_->overwrite(place, digits.data(), digits.size());
+  file_->commit();
 }
 
 void SectionList::add(std::string name, Dtype dtype, std::vector<Index> shape, Emit emit) {

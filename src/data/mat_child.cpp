@@ -119,10 +119,10 @@ void set_limit(int resource, rlim_t value) {
 void restrict_child(const ChildLimits& limits, pid_t parent) {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(3);
-  for (const int signal :
-       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGPIPE, SIGALRM, SIGCHLD, SIGXCPU})
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGALRM, SIGCHLD, SIGXCPU})
     (void)::signal(signal, SIG_DFL);
-  (void)::signal(SIGINT, SIG_IGN);  // Ctrl-C goes to the parent, which decides
+  for (const int signal : {SIGINT, SIGTERM})
+    (void)::signal(signal, SIG_IGN);  // Ctrl-C, or a signal for the whole group: the parent decides
   sigset_t none;
   ::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -88,6 +88,9 @@ std::string weights_trouble(const KernelWeights& weights, Index samples, Index k
   if (!is_shape(weights.values, rows, kernels)) return "the kernel weights have the wrong shape";
   if (!weights.deviation.empty() && !is_shape(weights.deviation, rows, kernels))
     return "the deviations of the kernel weights have the wrong shape";
+  if (!all_finite(weights.values.values())) return "a kernel weight is no finite number";
+  if (!all_at_least(weights.deviation.values(), 0.0))
+    return "the deviation of a kernel weight is no number >= 0";
   return {};
 }
 
@@ -102,6 +105,8 @@ std::string model_trouble(const Model& model) {
   if (!model.part) return "it has no part of a method";
   if (static_cast<Index>(model.bias.size()) != outputs)
     return "the number of biases is not the number of scores";
+  if (!all_finite(model.coefficients.values())) return "a coefficient is no finite number";
+  if (!all_finite(model.bias)) return "a bias is no finite number";
   std::string trouble = classes_trouble(model, outputs);
   if (trouble.empty()) trouble = weights_trouble(model.weights, samples, kernels, outputs);
   if (trouble.empty()) trouble = model.part->trouble(model);

@@ -2,6 +2,7 @@
 #include "models/scores.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "algebra/blas.h"
@@ -101,6 +102,21 @@ std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& term
   return small;
 }
 
+namespace {
+
+bool any_in(std::span<const double> values) {
+  return std::ranges::any_of(values, [](double value) { return value != 0.0; });
+}
+
+bool row_is_zero(const Matrix& m, Index row) {
+  for (Index k = 0; k < m.cols(); ++k) {
+    if (m(row, k) != 0.0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::string terms_trouble(const std::vector<WeightedTerm>& terms, const Model& model) {
   const Index outputs = model.coefficients.cols();
   for (const auto& term : terms) {
@@ -109,6 +125,16 @@ std::string terms_trouble(const std::vector<WeightedTerm>& terms, const Model& m
       return "the kernel weights of a solution have the wrong shape";
     if (!is_shape(term.coefficients, model.coefficients.rows(), outputs))
       return "the coefficients of a solution have the wrong shape";
+    if (!all_at_least(term.weights.values(), 0.0)) return "a kernel weight of a solution is no number >= 0";
+    if (!all_finite(term.coefficients.values())) return "a coefficient of a solution is no finite number";
+    for (Index p = 0; p < term.weights.cols(); ++p) {
+      if (any_in(term.weights.column(p)) && !any_in(model.weights.values.column(p)))
+        return "a solution uses a kernel to which the model gives no weight";
+    }
+    for (const Index n : used_rows(term.coefficients)) {
+      if (row_is_zero(model.coefficients, n))
+        return "a solution uses a sample to which the model gives no coefficient";
+    }
   }
   return {};
 }
@@ -184,6 +210,25 @@ void append(Predictions& all, const Predictions& part, Range rows, Index total) 
 
 bool is_shape(const Matrix& m, Index rows, Index cols) {
   return m.rows() == rows && m.cols() == cols;
+}
+
+bool all_finite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+bool all_at_least(std::span<const double> values, double least) {
+  return std::ranges::all_of(values, [&](double value) { return std::isfinite(value) && value >= least; });
+}
+
+bool all_above(std::span<const double> values, double least) {
+  return std::ranges::all_of(values, [&](double value) { return std::isfinite(value) && value > least; });
+}
+
+bool like_covariance(const Matrix& m) {
+  for (Index i = 0; i < m.rows(); ++i) {
+    if (!(m(i, i) >= 0.0)) return false;
+  }
+  return all_finite(m.values());
 }
 
 bool empty_or(const Vector& v, Index n) {

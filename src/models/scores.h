@@ -35,6 +35,8 @@ void add_output(const Model& model, const Matrix& outputs, Index c, const Predic
 // The terms from fewer kernels and samples.
 [[nodiscard]] std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms,
                                                          const Needs& needs);
+// The first rule that the terms break: shapes, finite numbers, weights ≥ 0, and that kernels and samples that a term uses
+// are among those that the model seems to use.
 [[nodiscard]] std::string terms_trouble(const std::vector<WeightedTerm>& terms, const Model& model);
 
 // The sign of the one score, or the largest of several.
@@ -52,6 +54,12 @@ void add_output(const Model& model, const Matrix& outputs, Index c, const Predic
 void append(Predictions& all, const Predictions& part, Range rows, Index total);
 
 [[nodiscard]] bool is_shape(const Matrix& m, Index rows, Index cols);
+// Every number is finite, and the least of them at least, or above, this.
+[[nodiscard]] bool all_finite(std::span<const double> values);
+[[nodiscard]] bool all_at_least(std::span<const double> values, double least);
+[[nodiscard]] bool all_above(std::span<const double> values, double least);
+// Finite, with a diagonal that is not negative: what a covariance or its inverse must be at least.
+[[nodiscard]] bool like_covariance(const Matrix& m);
 // Empty where a method has nothing to say, else one number for each of n.
 [[nodiscard]] bool empty_or(const Vector& v, Index n);
 

@@ -29,10 +29,32 @@ class Numbers {
 Json certificate_json(const Certificate& certificate, const std::string& path, Numbers& number) {
   Json items = Json::array();
   for (const auto& item : certificate.items) {
-    items.push_back(
-        {{"name", item.name}, {"value", number(item.value, path + item.name)}, {"meaning", item.meaning}});
+    Json one = {{"name", item.name}, {"value", number(item.value, path + item.name)}, {"meaning", item.meaning}};
+    if (std::isfinite(item.limit)) one["limit"] = item.limit;
+    items.push_back(std::move(one));
   }
-  return {{"proof", certificate.proof}, {"verdict", certificate.verdict}, {"items", items}};
+  Json json = {{"finding", to_string(certificate.finding)},
+               {"proof", certificate.proof},
+               {"verdict", certificate.verdict},
+               {"items", items}};
+  if (!std::isnan(certificate.tolerance)) json["tolerance"] = number(certificate.tolerance, path + "tolerance");
+  if (!certificate.refutations.empty()) json["refuted"] = certificate.refutations;
+  return json;
+}
+
+Json sums_json(const TrainingSums& sums, Numbers& number) {
+  Json json = Json::object();
+  const auto add = [&](const char* name, const std::vector<Vector>& columns) {
+    for (const Vector& column : columns) {
+      Json values = Json::array();
+      for (const double value : column) values.push_back(number(value, std::string("training_sums.") + name));
+      json[name].push_back(std::move(values));
+    }
+  };
+  add("scores", sums.scores);
+  add("probabilities", sums.probabilities);
+  add("variances", sums.variances);
+  return json;
 }
 
 Json evaluation_json(const Evaluation& evaluation, const std::string& path, Numbers& number) {
@@ -125,6 +147,7 @@ std::string to_json(const Report& report) {
   Json seconds = Json::object();
   for (const auto& [stage, value] : report.seconds) seconds[stage] = number(value, "seconds." + stage);
   json["seconds"] = seconds;
+  if (!report.training_sums.scores.empty()) json["training_sums"] = sums_json(report.training_sums, number);
   Json evaluations = Json::array();
   for (const auto& one : report.evaluations) {
     evaluations.push_back(evaluation_json(one, "evaluations." + one.name + ".", number));

@@ -106,9 +106,23 @@ std::string_view to_string(Status status) {
   return "unknown";
 }
 
+std::string_view to_string(Certificate::Finding finding) {
+  switch (finding) {
+    case Certificate::Finding::checked:
+      return "checked";
+    case Certificate::Finding::proved:
+      return "proved";
+    case Certificate::Finding::refuted:
+      return "refuted";
+  }
+  return "unknown";
+}
+
 std::string to_text(const Certificate& certificate) {
   if (certificate.verdict.empty() && certificate.items.empty()) return "certificate: none\n";
-  const std::string title = certificate.proof ? "certificate (proof): " : "certificate (checks, not a proof): ";
+  const std::string title = fmt::format(
+      "certificate ({}{}): ", to_string(certificate.finding),
+      certificate.finding == Certificate::Finding::checked ? ", which is not a proof" : "");
   std::string text = "  " + wrap(title + certificate.verdict, kReportWidth, 2) + "\n";
   text.erase(0, 2);  // the first line is not indented
   std::size_t width = 0;
@@ -116,6 +130,9 @@ std::string to_text(const Certificate& certificate) {
   for (const auto& item : certificate.items) {
     text += fmt::format("  {}  {:<13.6g} {}\n", padded(item.name, width), item.value, item.meaning);
   }
+  // The first one is in the verdict.
+  for (std::size_t k = 1; k < certificate.refutations.size(); ++k)
+    text += "  " + wrap("also: " + certificate.refutations[k], kReportWidth, 4) + "\n";
   return text;
 }
 

@@ -136,20 +136,22 @@ class Hash {
 
 Journal::Journal(const std::string& path, const std::string& fingerprint) : path_(path) {
   if (path_.empty()) return;
+  const std::string first = text_of({{"kloom_journal", 1}, {"fingerprint", fingerprint}});
   const bool there = std::filesystem::exists(path_) && std::filesystem::file_size(path_) > 0;
-  if (there) read(fingerprint);
-  file_.open(path_, std::ios::app | std::ios::binary);
+  const bool begun = there && read(first, fingerprint);
+  file_.open(path_, (begun ? std::ios::app : std::ios::trunc) | std::ios::out | std::ios::binary);
   if (!file_) throw FileError(fmt::format("{}: cannot be written", path_));
-  if (!there) append(text_of({{"kloom_journal", 1}, {"fingerprint", fingerprint}}));
+  if (!begun) append(first);
 }
 
-void Journal::read(const std::string& fingerprint) {
+bool Journal::read(const std::string& first, const std::string& fingerprint) {
   std::ifstream file(path_, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   if (!file) throw FileError(fmt::format("{}: cannot be read", path_));
   const std::string all = text.str();
   const std::size_t whole = all.rfind('\n') + 1;
+  if (whole == 0 && first.starts_with(all)) return false;  // a full disk or a crash cut it in its first line
   if (whole == 0)
     throw InvalidArgument(fmt::format("{}: not a journal of finished work; name another file", path_));
   std::istringstream lines(all.substr(0, whole));
@@ -181,6 +183,7 @@ void Journal::read(const std::string& fingerprint) {
   }
   // Removes a line that a crash cut short, so that the next entry starts on a new line.
   if (whole < all.size()) std::filesystem::resize_file(path_, whole);
+  return true;
 }
 
 void Journal::write_plan(const std::string& json) {

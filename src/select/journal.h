@@ -25,7 +25,8 @@ class Journal {
   void write(const Outcome& outcome);
 
  private:
-  void read(const std::string& fingerprint);
+  // False if nothing but a part of the `first` line is there.
+  bool read(const std::string& first, const std::string& fingerprint);
   void append(const std::string& line);
 
   std::string path_;

@@ -4,7 +4,9 @@ import json
 import os
 import pathlib
 import random
+import struct
 import subprocess
+import zlib
 
 import numpy
 import pytest
@@ -12,7 +14,7 @@ import pytest
 PROGRAM = os.environ["KLOOM_PROGRAM"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
-DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, MISTAKE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 class Result:
@@ -48,6 +50,27 @@ def kloom(tmp_path):
         return result
 
     return run
+
+
+def edit_model(source, target, name, change):
+    """Copies a model file with numbers of one F64 array changed by a function on their list, and right checksums."""
+    data = bytearray(source.read_bytes())
+    length = struct.unpack("<Q", data[:8])[0]
+    entries = json.loads(data[8:8 + length])
+    start = 8 + length
+    begin, end = (start + offset for offset in entries[name]["data_offsets"])
+    assert entries[name]["dtype"] == "F64"
+    numbers = list(struct.unpack(f"<{(end - begin) // 8}d", data[begin:end]))
+    change(numbers)
+    data[begin:end] = struct.pack(f"<{len(numbers)}d", *numbers)
+    crc_begin, crc_end = (start + offset for offset in entries["kloom.block_crc"]["data_offsets"])
+    blocks = [zlib.crc32(data[k:min(k + (4 << 20), crc_begin)]) for k in range(start, crc_begin, 4 << 20)]
+    data[crc_begin:crc_end] = struct.pack(f"<{len(blocks)}q", *blocks)
+    place = data.index(b'"checksum":"crc32:', 0, start) + len(b'"checksum":"crc32:')
+    data[place:place + 8] = b"00000000"
+    data[place:place + 8] = b"%08x" % zlib.crc32(data[crc_begin:crc_end], zlib.crc32(data[:start]))
+    target.write_bytes(data)
+    return target
 
 
 def two_clouds(samples=40, features=3, seed=1):

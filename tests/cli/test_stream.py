@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from conftest import MISTAKE, PROGRAM
+from conftest import MISTAKE, PROGRAM, TERMINATED
 
 KERNELS = ["--kernels", "rbf(gamma=2^-6..2^4)"]
 
@@ -92,6 +92,91 @@ def test_interrupt_saves_and_says_so(tmp_path):
     result = json.loads(out)
     assert result["interrupted"] is True and result["samples"] >= 1024
     assert (tmp_path / "state.kloom").exists()
+
+
+def test_sigterm_saves_before_and_after_the_first_samples(kloom, tmp_path):
+    for count in (0, 300, 3000):
+        process = subprocess.Popen([PROGRAM, "stream", *KERNELS, "-o", f"state{count}.kloom"], cwd=tmp_path,
+                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process.stdin.write(svmlight(samples(count)).encode())
+        process.stdin.flush()
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == TERMINATED
+        assert (tmp_path / f"state{count}.kloom").exists() == (count > 0)
+        if count:
+            result = kloom("stream", "--resume", "-o", f"state{count}.kloom", "--json", input=b"")
+            assert result.json()["samples"] == count
+
+
+def test_interrupted_file_resumes_to_the_same_bits(kloom, tmp_path):
+    """A signal at any moment of reading a file, also where blocks of samples matter."""
+    (tmp_path / "in.svm").write_text(svmlight(samples(30000)))
+    for extra in (["--method", "ufo-mkl"], ["--budget", "100"]):
+        with open(tmp_path / "in.svm") as stream:
+            kloom("stream", *KERNELS, *extra, "-o", "whole.kloom", stdin=stream)
+        for wait in (0.15, 0.4):
+            (tmp_path / "part.kloom").unlink(missing_ok=True)
+            with open(tmp_path / "in.svm") as stream:
+                process = subprocess.Popen([PROGRAM, "stream", *KERNELS, *extra, "-o", "part.kloom", "--checkpoint-every", "1000"],
+                                           cwd=tmp_path, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for _ in range(600):
+                    if (tmp_path / "part.kloom").exists():
+                        break
+                    time.sleep(0.01)
+                time.sleep(wait)
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(timeout=30) in (0, TERMINATED)
+            with open(tmp_path / "in.svm") as stream:
+                kloom("stream", *KERNELS, *extra, "-o", "part.kloom", "--resume", "--skip-seen", stdin=stream)
+            assert (tmp_path / "whole.kloom").read_bytes() == (tmp_path / "part.kloom").read_bytes(), (extra, wait)
+
+
+def with_bad_lines(rows):
+    """CSV of the rows with three bad lines, and the lines' numbers."""
+    lines = csv(rows).splitlines(keepends=True)
+    bad = {1500: "1,2,a\n", 1502: "1,2,3,4,5,a\n", 2600: "1\n"}
+    for number in sorted(bad):
+        lines.insert(number - 1, bad[number])
+    return "".join(lines), sorted(bad)
+
+
+def test_a_bad_line_stops_after_saving(kloom, tmp_path):
+    rows = samples(3000)
+    text, bad = with_bad_lines(rows)
+    sentence = kloom("stream", *KERNELS, "-o", "state.kloom", code=MISTAKE, input=text.encode()).sentence()
+    assert f"after line {bad[0] - 1}" in sentence and "1498 samples" in sentence and "--skip-seen" in sentence
+    kloom("stream", *KERNELS, "-o", "whole.kloom", input=csv(rows).encode())
+    kloom("stream", *KERNELS, "-o", "state.kloom", "--resume", "--skip-seen", input=csv(rows).encode())
+    assert (tmp_path / "state.kloom").read_bytes() == (tmp_path / "whole.kloom").read_bytes()
+    assert "would have been kept" in kloom("stream", *KERNELS, code=MISTAKE, input=text.encode()).sentence()
+
+
+def test_bad_lines_are_skipped_if_so_told(kloom, tmp_path):
+    rows = samples(3000)
+    text, bad = with_bad_lines(rows)
+    kloom("stream", *KERNELS, "-o", "whole.kloom", input=csv(rows).encode())
+    skip = ["stream", *KERNELS, "--bad-lines", "skip"]
+    result = kloom(*skip, "-o", "state.kloom", "--json", input=text.encode())
+    assert result.json()["bad_lines"] == 3 and result.json()["samples"] == 3000
+    assert f"after line {bad[0] - 1}" in result.err and result.err.count("warning") == 1
+    assert (tmp_path / "state.kloom").read_bytes() == (tmp_path / "whole.kloom").read_bytes()
+    # Interrupted between bad lines, and going on in the same file.
+    head = "".join(text.splitlines(keepends=True)[:2000])
+    kloom(*skip, "-o", "state.kloom", input=head.encode())
+    kloom(*skip, "-o", "state.kloom", "--resume", "--skip-seen", input=text.encode())
+    assert (tmp_path / "state.kloom").read_bytes() == (tmp_path / "whole.kloom").read_bytes()
+    # Among the first samples, also as the very first.
+    lines = csv(rows).splitlines(keepends=True)
+    early = lines[0] + "1,2\n" + lines[1] + "1,2,3,4,5\n" + "".join(lines[2:])
+    result = kloom(*skip, "--json", input=early.encode()).json()
+    assert result["bad_lines"] == 2 and result["samples"] == 3000
+    assert "line 2" in kloom("stream", *KERNELS, code=MISTAKE, input=early.encode()).sentence()
+    broken = svmlight(rows).splitlines(keepends=True)
+    broken[1800] = "a 3:1 2:1\n"
+    assert kloom(*skip, "--json", input="".join(broken).encode()).json()["bad_lines"] == 1
+    kloom(*skip, code=MISTAKE, input=b"x,y,label\n1,2,a\n" * 3)
+    kloom(*skip, code=MISTAKE, input=b"x,label\n1\n2\n3\n")
 
 
 def test_late_classes_and_new_features(kloom):

@@ -70,39 +70,64 @@ class WholeCombination final : public Combination {
   std::vector<Matrix> matrices_;
 };
 
-// Rows of the combined matrices, computed when asked for.
+// Rows of the combined matrices, computed when asked for; once for all columns of w that are the same.
 class RowCombination final : public Combination {
  public:
   RowCombination(const KernelBank& bank, ConstMatrixView w) : bank_(bank) {
-    for (Index k = 0; k < w.cols; ++k) weights_.emplace_back(w.column(k).begin(), w.column(k).end());
-  }
-  void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const override {
-    Matrix row(bank_.cols(), 1);
-    for (std::size_t k = 0; k < weights_.size(); ++k) {
-      double* to = out.column(static_cast<Index>(k)).data();
-      for (const Index i : rows) {
-        bank_.combine_rows(weights_[k], {&i, 1}, row.view());
-        for (const Index j : cols) *to++ += row(j, 0);
+    for (Index k = 0; k < w.cols; ++k) {
+      Vector weights(w.column(k).begin(), w.column(k).end());
+      const auto same = std::ranges::find(sums_, weights, &Sum::weights);
+      if (same == sums_.end()) {
+        sums_.push_back({std::move(weights), {k}});
+      } else {
+        same->outputs.push_back(k);
       }
     }
   }
+  void add_entries(std::span<const Index> rows, std::span<const Index> cols, MatrixView out) const override {
+    each_row(rows, [&](const Sum& sum, std::size_t i, std::span<const double> row) {
+      for (const Index k : sum.outputs) {
+        double* to = out.column(k).data() + i * cols.size();
+        for (const Index j : cols) *to++ += row[static_cast<std::size_t>(j)];
+      }
+    });
+  }
   void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
                   MatrixView out) const override {
-    Matrix row(bank_.cols(), 1);
-    for (std::size_t k = 0; k < weights_.size(); ++k) {
-      const auto weights = c.column(static_cast<Index>(k));
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        bank_.combine_rows(weights_[k], rows.subspan(i, 1), row.view());
-        double sum = 0.0;
-        for (std::size_t j = 0; j < cols.size(); ++j) sum += weights[j] * row(cols[j], 0);
-        out(static_cast<Index>(i), static_cast<Index>(k)) += sum;
+    each_row(rows, [&](const Sum& sum, std::size_t i, std::span<const double> row) {
+      for (const Index k : sum.outputs) {
+        const auto weights = c.column(k);
+        double score = 0.0;
+        for (std::size_t j = 0; j < cols.size(); ++j)
+          score += weights[j] * row[static_cast<std::size_t>(cols[j])];
+        out(static_cast<Index>(i), k) += score;
+      }
+    });
+  }
+
+ private:
+  struct Sum {
+    Vector weights;
+    std::vector<Index> outputs;  // the columns of w that hold these weights
+  };
+
+  // Calls use(sum, i, row): the combined row of the sample rows[i].
+  template <typename Use>
+  void each_row(std::span<const Index> rows, const Use& use) const {
+    constexpr std::size_t together = 64;
+    Matrix combined(bank_.cols(), static_cast<Index>(std::min(together, rows.size())));
+    for (std::size_t begin = 0; begin < rows.size(); begin += together) {
+      const auto block = rows.subspan(begin, std::min(together, rows.size() - begin));
+      for (const Sum& sum : sums_) {
+        bank_.combine_rows(sum.weights, block, combined.columns({0, std::ssize(block)}));
+        for (std::size_t i = 0; i < block.size(); ++i)
+          use(sum, begin + i, combined.column(static_cast<Index>(i)));
       }
     }
   }
 
- private:
   const KernelBank& bank_;
-  std::vector<Vector> weights_;
+  std::vector<Sum> sums_;
 };
 
 constexpr Index kBlockEntries = Index{1} << 20;  // 8 MB of doubles
@@ -132,12 +157,20 @@ Matrix KernelBank::diagonal() const {
   return result;
 }
 
+// Rows that are neighbours are computed together.
 void KernelBank::combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const {
-  Vector row(static_cast<std::size_t>(cols() * kernels()));
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    panels({0, kernels()}, {rows[k], rows[k] + 1}, row.data());
-    algebra::gemv(Op::none, 1.0, {row.data(), cols(), kernels(), cols()}, w, 0.0,
-                  out.column(static_cast<Index>(k)));
+  const auto most = std::clamp<Index>(kBlockEntries / std::max<Index>(1, cols() * kernels()), 1, 16);
+  Vector panel;
+  for (std::size_t first = 0; first < rows.size();) {
+    Range run{rows[first], rows[first] + 1};
+    while (run.size() < most && first + static_cast<std::size_t>(run.size()) < rows.size() &&
+           rows[first + static_cast<std::size_t>(run.size())] == run.end)
+      ++run.end;
+    panel.resize(static_cast<std::size_t>(run.size() * cols() * kernels()));
+    panels({0, kernels()}, run, panel.data());
+    for (Index i = 0; i < run.size(); ++i, ++first)
+      algebra::gemv(Op::none, 1.0, {panel.data() + i * cols(), cols(), kernels(), run.size() * cols()}, w, 0.0,
+                    out.column(static_cast<Index>(first)));
   }
 }
 

@@ -74,6 +74,7 @@ class ComputedBank final : public KernelBank {
   [[nodiscard]] const std::vector<ExponentialFamily>& families() const;
   [[nodiscard]] std::vector<ExponentialFamily> make_families() const;
   [[nodiscard]] std::vector<Job> jobs(Range kernels) const;
+  void combine_blocks(std::span<const double> w, std::span<const Index> rows, MatrixView out) const;
   void run_block(const Job& job, Range block, const Output& output, double* scratch) const;
   void write_segment(Index term, Index row, Range cols, const double* base, double* values) const;
   void evaluate(const KernelTerm& term, const double* base, double* values, Index n) const;

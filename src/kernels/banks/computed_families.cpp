@@ -2,6 +2,8 @@
 //
 // A computed bank's kernels that are exponentials of a quantity they share: Gaussian widths on one distance,
 // and their like. Any number of them costs as much as one.
+#include <omp.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -85,15 +87,55 @@ bool ComputedBank::combines_cheaply() const {
 
 // Where most kernels have no weight, those are not computed.
 void ComputedBank::combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const {
-  if (2 * std::ranges::count(w, 0.0) < kernels()) return KernelBank::combine_rows(w, rows, out);
-  Vector row(static_cast<std::size_t>(cols()));
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto sum = out.column(static_cast<Index>(k));
-    std::ranges::fill(sum, 0.0);
-    for (Index p = 0; p < kernels(); ++p) {
-      if (w[static_cast<std::size_t>(p)] == 0.0) continue;
-      panels({p, p + 1}, {rows[k], rows[k] + 1}, row.data());
-      algebra::axpy(w[static_cast<std::size_t>(p)], row, sum);
+  const bool scattered = rows.size() > 1 && rows[1] != rows[0] + 1;
+  if (2 * std::ranges::count(w, 0.0) < kernels() && !scattered) return KernelBank::combine_rows(w, rows, out);
+  combine_blocks(w, rows, out);
+}
+
+// Rows of a block share what is loaded of the column samples, and kernels of one source share its sums: with many
+// features that is most of the work. Kernels are added in their order, whatever they share, so that a row has the same
+// bits in every block.
+void ComputedBank::combine_blocks(std::span<const double> w, std::span<const Index> rows,
+                                  MatrixView out) const {
+  std::vector<std::pair<Index, Index>> used;  // kernel, and the place of its source among those in use
+  std::vector<const PairSource*> sources;
+  Index scratch_size = 0;
+  for (Index p = 0; p < kernels(); ++p) {
+    if (w[static_cast<std::size_t>(p)] == 0.0) continue;
+    const PairSource* source = sources_[source_of_[static_cast<std::size_t>(p)]].get();
+    const auto place = std::ranges::find(sources, source) - sources.begin();
+    if (place == std::ssize(sources)) sources.push_back(source);
+    used.emplace_back(p, place);
+    scratch_size = std::max(scratch_size, source->scratch_size());
+  }
+  const Index stride = (cols() + PackedSamples::block - 1) / PackedSamples::block * PackedSamples::block;
+  constexpr Index entries = Index{1} << 21;  // of all sources in use, for one thread: 16 MB
+  const Index block_rows =
+      std::clamp<Index>(entries / (stride * std::max<Index>(1, std::ssize(sources))), 1, 32);
+  const auto count = std::ssize(rows);
+  // Memory is taken before the parallel region: an exception must not leave it.
+  const Index each = (block_rows * std::ssize(sources) + 1) * stride + scratch_size;
+  Vector space(static_cast<std::size_t>(each * omp_get_max_threads()), 0.0);
+#pragma omp parallel for schedule(dynamic)
+  for (Index begin = 0; begin < count; begin += block_rows) {
+    const auto block = rows.subspan(static_cast<std::size_t>(begin),
+                                    static_cast<std::size_t>(std::min(block_rows, count - begin)));
+    double* values = space.data() + each * omp_get_thread_num();
+    double* base = values + stride;
+    double* scratch = base + block_rows * std::ssize(sources) * stride;
+    for (std::size_t k = 0; k < sources.size(); ++k)
+      sources[k]->fill_rows(block, {0, cols()}, base + static_cast<Index>(k) * block_rows * stride, stride,
+                            scratch);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const auto sum = out.column(begin + static_cast<Index>(i));
+      std::ranges::fill(sum, 0.0);
+      for (const auto& [p, place] : used) {
+        const KernelTerm& term = terms_[static_cast<std::size_t>(p)];
+        write_segment(p, block[i], {0, cols()}, base + (place * block_rows + static_cast<Index>(i)) * stride,
+                      values);
+        if (term.normalisation == Normalisation::centre) centre_row(term, block[i], values);
+        algebra::axpy(w[static_cast<std::size_t>(p)], {values, static_cast<std::size_t>(cols())}, sum);
+      }
     }
   }
 }

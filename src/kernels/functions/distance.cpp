@@ -86,7 +86,9 @@ KLOOM_INLINE void block_sums(const double* const* x, const double* z, const Stre
 template <PairSum sum, int Bytes, int Rows>
 KLOOM_INLINE void row_group(const PairBlock& t, Index i, Index j, const Stretch& stretch) {
   std::array<const double*, static_cast<std::size_t>(Rows)> x{};
-  for (int r = 0; r < Rows; ++r) x[static_cast<std::size_t>(r)] = t.row_samples->sample(i + r);
+  for (int r = 0; r < Rows; ++r)
+    x[static_cast<std::size_t>(r)] =
+        t.row_samples->sample(t.chosen.empty() ? i + r : t.chosen[static_cast<std::size_t>(i + r)]);
   block_sums<sum, Bytes, Rows>(x.data(), t.column_samples->sample(j), stretch,
                                t.out + (i - t.rows.begin) * t.stride + (j - t.cols.begin), t.stride);
 }

@@ -73,6 +73,7 @@ struct PairBlock {
   Range cols;
   double* out;
   Index stride;
+  std::span<const Index> chosen = {};  // if there are any: row i is the row sample chosen[i]
 };
 void pair_sums(PairSum sum, const PairBlock& block);
 // With instructions other than the widest that the processor has, for tests.

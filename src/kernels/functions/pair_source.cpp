@@ -10,8 +10,21 @@
 
 namespace kloom::kernels {
 
+void PairSource::fill_rows(std::span<const Index> rows, Range cols, double* out, Index stride,
+                           double* scratch) const {
+  for (const Index i : rows) {
+    fill({i, i + 1}, cols, out, stride, scratch);
+    out += stride;
+  }
+}
+
 void FeaturePairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
   pair_sums(sum_, {rows_.get(), rows, columns_.get(), cols, out, stride});
+}
+
+void FeaturePairs::fill_rows(std::span<const Index> rows, Range cols, double* out, Index stride,
+                             double* /*scratch*/) const {
+  pair_sums(sum_, {rows_.get(), {0, std::ssize(rows)}, columns_.get(), cols, out, stride, rows});
 }
 
 void FeaturePairs::fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,

@@ -26,6 +26,9 @@ class PairSource {
   // has room for whole blocks. `scratch` has scratch_size() doubles, all 0 on entry and again on return.
   virtual void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const = 0;
   [[nodiscard]] virtual Index scratch_size() const { return 0; }
+  // The same for rows that need not be neighbours: out[k * stride + (j - cols.begin)] for rows[k].
+  virtual void fill_rows(std::span<const Index> rows, Range cols, double* out, Index stride,
+                         double* scratch) const;
   // The same between chosen samples: out[i * stride + j] for rows[i] and cols[j]. A row of out has room for
   // whole blocks.
   virtual void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
@@ -42,6 +45,8 @@ class FeaturePairs final : public PairSource {
                std::shared_ptr<const PackedSamples> columns)
       : sum_(sum), rows_(std::move(rows)), columns_(std::move(columns)) {}
   void fill(Range rows, Range cols, double* out, Index stride, double* scratch) const override;
+  void fill_rows(std::span<const Index> rows, Range cols, double* out, Index stride,
+                 double* scratch) const override;
   void fill_chosen(std::span<const Index> rows, std::span<const Index> cols, double* out,
                    Index stride) const override;
   // The packed samples are shared between sources and counted by the bank.

@@ -167,6 +167,8 @@ std::string basis_trouble(const Dataset& basis) {
     return "the number of feature names is not the number of features";
   if (basis.features.cols() > 0 && basis.features.rows() != basis.samples)
     return "the feature matrix does not have one row per sample";
+  for (const double value : basis.features.values())
+    if (!std::isfinite(value)) return "a training sample has a feature that is no finite number";
   if (!views_fit(basis.views, basis.feature_info.size(), basis.texts.size()))
     return "a view speaks of a feature that is not there";
   for (const auto& t : basis.texts)
@@ -193,9 +195,14 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   }
   if (t.features.empty() || !in_range(t.features, limit) || (single && t.features.size() != 1))
     return "a kernel speaks of a feature that is not there";
+  for (const double mean : t.centre_means)
+    if (!std::isfinite(mean)) return "a kernel has a mean that is not finite";
   if (!std::isfinite(t.parameter) || !std::isfinite(t.distance_scale) || !std::isfinite(t.scale) ||
       !std::isfinite(t.centre_mean))
     return "a kernel has a constant that is not finite";
+  const bool falls = t.function == KernelFunction::rbf || t.function == KernelFunction::laplacian ||
+                     t.function == KernelFunction::chi2 || t.function == KernelFunction::expdist;
+  if ((falls && t.parameter < 0.0) || t.scale < 0.0) return "a kernel has a width or scale below 0";
   // Length of a k-mer: a small whole number, or the conversion to an integer would be meaningless.
   if (t.function == KernelFunction::spectrum &&
       (t.parameter < 1 || t.parameter > 1e6 || t.parameter != std::floor(t.parameter)))

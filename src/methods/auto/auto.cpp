@@ -26,8 +26,9 @@ namespace {
 
 constexpr const char* kName = "auto";
 constexpr std::array kLossNames = {"held-out squared error over variance", "held-out log loss"};
-constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
-constexpr Index kSome = 1500;     // landmarks where there are more
+constexpr Index kAllUpTo = 1500;     // samples that may all be landmarks
+constexpr Index kSome = 1500;        // landmarks where there are more
+constexpr Index kFoldEnough = 4000;  // samples from which one fold has enough of them to judge classes by
 
 // The samples `chosen` of a task.
 MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chosen) {
@@ -70,8 +71,9 @@ class Fitter {
   // What is tried is decided by counted operations at rates that two cores reach, so that the same data and options give
   // the same model on every machine; the clock only ends what would run over. Products of large matrices are faster than
   // passes over the features.
+  static constexpr double kPassRate = 1.6e10;
   void spend_on_products(double operations) { counted_ += operations / 3e10; }
-  void spend_on_passes(double operations) { counted_ += operations / 1.6e10; }
+  void spend_on_passes(double operations) { counted_ += operations / kPassRate; }
   [[nodiscard]] bool out_of_time(double share) const {
     return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
   }
@@ -125,16 +127,23 @@ void Fitter::set_task() {
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
-// Kernels with scale=relevance have seen labels; their held-out losses tell the truth on the other samples only.
+// Kernels with scale=relevance have seen labels; their held-out losses tell the truth on the other samples only. With
+// many samples those of one fold tell as much as is needed, and only one fold has to be held out.
 void Fitter::set_judges() {
   judges_ = samples_;
+  if (task_.classes > 0 && std::ssize(samples_) >= kFoldEnough) {
+    task_.judged = task_.weights_without(-1);
+    for (const Index i : samples_) {
+      if (task_.folds[at(i)] != 0) task_.judged[at(i)] = 0.0;
+    }
+  }
   const auto learned = [](const std::string& name) {
     return name.find("scale=relevance") != std::string::npos;
   };
   if (std::ranges::none_of(bank_.names(), learned)) return;
   const std::vector<Index> teachers = kernels::relevance_samples(targets_);
   std::erase_if(judges_, [&](Index i) { return std::ranges::binary_search(teachers, i); });
-  task_.judged = task_.weights_without(-1);
+  if (task_.judged.empty()) task_.judged = task_.weights_without(-1);
   for (const Index i : teachers) task_.judged[at(i)] = 0.0;
 }
 
@@ -223,9 +232,15 @@ void Fitter::try_candidates() {
     const auto m = static_cast<double>(landmarks_.size());
     const auto r = static_cast<double>(features.phi.cols());
     spend_on_products(10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r);
-    // Some ten strengths, six fits, ten steps each.
-    if (task_.classes > 0) spend_on_passes(600.0 * 4.0 * n * r * static_cast<double>(task_.outputs()));
-    if (task_.classes > 0 && !out_of_time(0.75)) entries_.push_back({at(c), logistic_machine(features, task_)});
+    if (task_.classes > 0 && !out_of_time(0.75)) {
+      const double pass = 4.0 * n * r * static_cast<double>(task_.outputs());
+      const double most_passes = options_.time / 6.0 * kPassRate / pass;
+      entries_.push_back({at(c), logistic_machine(features, task_, [&](Index passes) {
+                            return static_cast<double>(passes) > most_passes ||
+                                   meter_.seconds() > 0.8 * options_.time;
+                          })});
+      spend_on_passes(pass * static_cast<double>(entries_.back().machine.passes));
+    }
     back_.push_back(std::move(features.back));
     longest = std::max(longest, meter_.seconds() - begun);
     stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;

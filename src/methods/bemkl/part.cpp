@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,8 @@
 namespace kloom {
 namespace {
 
+using models::all_above;
+using models::all_finite;
 using models::empty_or;
 using models::is_shape;
 using Group = BemklPosterior::Group;
@@ -91,7 +94,17 @@ std::string group_trouble(const Group& group, Index samples, Index kernels, Inde
   for (const Matrix& covariance : group.a_covariance) {
     if (!is_shape(covariance, samples, samples))
       return "the covariance of the coefficients has the wrong shape";
+    if (!models::like_covariance(covariance)) return "the covariance of the coefficients is none";
   }
+  for (const auto& precisions :
+       {std::span(group.lambda.values()), std::span<const double>(group.omega), std::span<const double>(group.gamma),
+        std::span<const double>(group.upsilon), std::span<const double>(group.epsilon),
+        std::span<const double>(group.e_precision)}) {
+    if (!all_above(precisions, 0.0)) return "a precision of the posterior is no number above 0";
+  }
+  if (!models::like_covariance(group.be_covariance)) return "the covariance of bias and kernel weights is none";
+  if (!all_finite(group.f_location.values()) || !all_finite(group.e_location))
+    return "a location of the posterior is no finite number";
   return {};
 }
 
@@ -147,6 +160,16 @@ std::string BemklPosterior::trouble(const Model& model) const {
   if (!empty_or(sample_weights, samples)) return "there is not one weight for each sample";
   if (!empty_or(target_scale, outputs) || target_centre.size() != target_scale.size())
     return "there is not one scale for each target";
+  if (!models::all_at_least(sample_weights, 0.0)) return "a sample weight is no number >= 0";
+  if (!all_above(target_scale, 0.0) || !all_finite(target_centre))
+    return "the scale or centre of a target is not finite or has the wrong sign";
+  for (const double* number : scalars(prior)) {
+    const bool margin = number == &prior.margin;  // the one that may be 0
+    if (!std::isfinite(*number) || !(margin ? *number >= 0.0 : *number > 0.0))
+      return "a number of the prior is not finite or has the wrong sign";
+  }
+  if (prior.non_negative && !models::all_at_least(model.weights.values.values(), 0.0))
+    return "a kernel weight that must not be negative is";
   for (const auto& group : groups) {
     std::string found = group_trouble(group, samples, std::ssize(model.kernel_names), apart ? 1 : outputs);
     if (!found.empty()) return found;

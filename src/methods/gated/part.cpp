@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -25,20 +27,23 @@ std::string array_of(std::size_t output, std::string_view what) {
   return fmt::format("gate.{}.{}", output, what);
 }
 
-bool only_switches(const Matrix& m) {
-  return std::ranges::all_of(m.values(), [](double h) { return h == 0.0 || h == 1.0; });
+bool only_switches(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double h) { return h == 0.0 || h == 1.0; });
 }
 
 std::string switches_trouble(const Gates& gate, Index samples, Index kernels) {
   if (std::ssize(gate.start) != kernels) return "the switches to begin with are not one per kernel";
+  if (!only_switches(gate.start)) return "a switch to begin with is neither on nor off";
+  if (!(gate.changes >= 0.0 && gate.changes <= static_cast<double>(kernels) &&
+        gate.changes == std::floor(gate.changes)))
+    return "the most changes of a sample's switches are no number of kernels";
   for (const auto& output : gate.outputs) {
     if (output.patterns.rows() < 1 || output.patterns.cols() != kernels)
       return "the patterns of switches have the wrong shape";
-    if (!only_switches(output.patterns) || !only_switches(output.samples))
+    if (!only_switches(output.patterns.values()) || !only_switches(output.samples.values()))
       return "a switch is neither on nor off";
     if (std::ssize(output.margins) != samples) return "the margins are not one per sample";
-    if (!std::ranges::all_of(output.margins, [](double tau) { return tau > 0.0; }))
-      return "a margin is not positive";
+    if (!models::all_above(output.margins, 0.0)) return "a margin is not positive";
   }
   return {};
 }
@@ -48,9 +53,14 @@ std::string functions_trouble(const Gates& gate, Index samples, Index kernels) {
   if (inputs < 1 || gate.projection.rows() != samples || std::ssize(gate.offset) != inputs ||
       std::ssize(gate.space) != kernels)
     return "the inputs of the gates have the wrong shape";
+  if (!models::all_finite(gate.projection.values()) || !models::all_finite(gate.offset) ||
+      !models::all_finite(gate.space))
+    return "an input of the gates is made by a number that is not finite";
   for (const auto& output : gate.outputs) {
     if (!is_shape(output.parameters, kernels, inputs + 1))
       return "the parameters of the gates have the wrong shape";
+    if (!models::all_finite(output.parameters.values())) return "a parameter of the gates is no finite number";
+    if (!models::all_at_least(output.samples.values(), 0.0)) return "a gate is no number >= 0";
   }
   return {};
 }

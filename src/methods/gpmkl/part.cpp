@@ -113,9 +113,13 @@ std::string GpPart::trouble(const Model& model) const {
   if (variance_samples.empty() || evidence_samples.empty())
     return "there are no samples of evidence or variance";
   if (!(constant >= 0.0 && std::isfinite(constant)) || !(noise >= 0.0 && std::isfinite(noise)) ||
-      !(penalty >= 0.0) || !std::isfinite(centre) || !(scale > 0.0 && std::isfinite(scale)) ||
+      !(penalty >= 0.0 && std::isfinite(penalty)) || !std::isfinite(centre) || !(scale > 0.0 && std::isfinite(scale)) ||
       !(temperature > 0.0 && std::isfinite(temperature)))
     return "a number of the Gaussian process is not finite or has the wrong sign";
+  if (regression && noise == 0.0) return "the Gaussian process has no noise";
+  if (!models::all_at_least(self, 0.0)) return "the diagonal of a kernel is no number >= 0";
+  if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
+  if (!std::ranges::all_of(precision, models::like_covariance)) return "a precision has impossible numbers";
   return {};
 }
 

@@ -18,6 +18,18 @@ Index MachineTask::fold_count() const {
   return folds.empty() ? 0 : *std::ranges::max_element(folds) + 1;
 }
 
+std::vector<Index> MachineTask::judged_folds() const {
+  std::vector<bool> judges(at(fold_count()));
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    if (judging().empty() || judging()[i] > 0.0) judges[at(folds[i])] = true;
+  }
+  std::vector<Index> result;
+  for (Index fold = 0; fold < fold_count(); ++fold) {
+    if (judges[at(fold)]) result.push_back(fold);
+  }
+  return result;
+}
+
 Vector MachineTask::weights_without(Index fold) const {
   Vector left = weights.empty() ? Vector(at(samples()), 1.0) : weights;
   for (std::size_t i = 0; i < left.size() && fold >= 0; ++i) {
@@ -99,28 +111,30 @@ Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& t
   return machine;
 }
 
-Machine logistic_machine(const KernelFeatures& features, const MachineTask& task) {
+Machine logistic_machine(const KernelFeatures& features, const MachineTask& task, const Enough& enough) {
   // Half decades, strong to weak; the search ends when two weaker ones in a row were worse.
   constexpr double kStrongest = 10.0;
   constexpr int kStrengths = 14;
-  const Index folds = task.fold_count();
-  std::vector<Vector> weights;
-  for (Index fold = -1; fold < folds; ++fold) weights.push_back(task.weights_without(fold));
-  std::vector<LogisticSolution> solutions(weights.size());
+  const std::vector<Index> folds = task.judged_folds();
+  std::vector<LogisticSolution> solutions(folds.size());
   Machine best;
   best.logistic = true;
+  best.ridge = kStrongest;
   best.loss = std::numeric_limits<double>::infinity();
   int worse = 0;
   for (int step = 0; step < kStrengths && worse < 2; ++step) {
+    if (step > 0 && enough && enough(best.passes)) break;
     const double ridge = kStrongest * std::pow(10.0, -0.5 * step);
     Matrix scores(task.samples(), task.outputs());
-    for (Index fold = 0; fold < folds; ++fold) {
-      LogisticSolution& own = solutions[at(fold + 1)];
-      const LogisticProblem problem{features.phi.view(), task.labels, task.classes, weights[at(fold + 1)]};
-      own = solvers::fit_logistic(problem, ridge, kLogisticTolerance, step > 0 ? &own : nullptr);
-      const Matrix all = solvers::logistic_scores(features.phi.view(), own);
+    for (std::size_t k = 0; k < folds.size(); ++k) {
+      const Vector weights = task.weights_without(folds[k]);
+      const LogisticProblem problem{features.phi.view(), task.labels, task.classes, weights};
+      solutions[k] =
+          solvers::fit_logistic(problem, ridge, kLogisticTolerance, step > 0 ? &solutions[k] : nullptr);
+      best.passes += solutions[k].iterations + 1;
+      const Matrix all = solvers::logistic_scores(features.phi.view(), solutions[k]);
       for (Index i = 0; i < all.rows(); ++i) {
-        if (task.folds[at(i)] != fold) continue;
+        if (task.folds[at(i)] != folds[k]) continue;
         for (Index c = 0; c < all.cols(); ++c) scores(i, c) = all(i, c);
       }
     }

@@ -9,6 +9,7 @@
 // of them where there are many [WilliamsSeeger2001]. One decomposition serves every strength and every fold.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct MachineTask {
   [[nodiscard]] Index samples() const { return classes > 0 ? std::ssize(labels) : std::ssize(numbers); }
   [[nodiscard]] Index outputs() const { return classes > 2 ? classes : 1; }
   [[nodiscard]] Index fold_count() const;
+  [[nodiscard]] std::vector<Index> judged_folds() const;  // those with a sample whose loss counts
   [[nodiscard]] const Vector& judging() const { return judged.empty() ? weights : judged; }
   // Weights of the samples with one fold left out; −1: none.
   [[nodiscard]] Vector weights_without(Index fold) const;
@@ -55,10 +57,16 @@ struct Machine {
   Matrix held_out;      // scores of every sample by the machine that did not see it, factor included
   Matrix w;             // on all samples: r × outputs, before the factor
   Vector bias;
+  Index passes = 0;  // over the features, for all strengths and folds
 };
 
-// Kernel logistic regression: the strength of least held-out log loss, with warm starts from strong to weak.
-[[nodiscard]] Machine logistic_machine(const KernelFeatures& features, const MachineTask& task);
+// Whether a search has taken enough passes; asked after every strength.
+using Enough = std::function<bool(Index passes)>;
+
+// Kernel logistic regression: the strength of least held-out log loss, with warm starts from strong to weak. Folds without
+// a sample whose loss counts are not fitted. When there were enough passes, the best strength so far is taken.
+[[nodiscard]] Machine logistic_machine(const KernelFeatures& features, const MachineTask& task,
+                                       const Enough& enough = {});
 // Ridge regression of numbers, or of the codes of classes, whose scores are multiplied by the temperature that gives the
 // least held-out log loss. Held-out scores are leave-one-out, in closed form.
 [[nodiscard]] Machine ridge_machine(const KernelFeatures& features, const MachineTask& task);

@@ -49,11 +49,15 @@ std::string BlendPart::trouble(const Model& model) const {
   for (const Solution& one : solutions) {
     if (std::ssize(one.bias) != model.coefficients.cols())
       return "the biases of a solution have the wrong length";
-    if (!(one.ridge > 0.0) || !(one.share >= 0.0))
-      return "a solution of the blend has a strength or share below 0";
+    const Vector positive = {one.ridge, one.factor};
+    if (!models::all_above(positive, 0.0) || !models::all_at_least({&one.share, 1}, 0.0))
+      return "a solution of the blend has a strength, factor or share that is no number above 0";
+    if (!models::all_finite(one.bias)) return "a bias of a solution is no finite number";
   }
-  if (!(scale > 0.0)) return "the scale of the target is not positive";
-  if (!(deviation >= 0.0)) return "the deviation of the blend is negative";
+  if (!models::all_above({&scale, 1}, 0.0)) return "the scale of the target is not positive";
+  if (!models::all_finite({&centre, 1})) return "the centre of the target is no finite number";
+  if (!models::all_at_least({&deviation, 1}, 0.0)) return "the deviation of the blend is no number >= 0";
+  if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
   return models::terms_trouble(terms, model);
 }
 
@@ -74,6 +78,7 @@ std::shared_ptr<const ModelPart> load_blend(PartReader& file, const Model& /*mod
                            file.matrix(fmt::format("blend.coefficients.{}", i))});
     const Vector one = file.vector(fmt::format("blend.solution.{}", i));
     if (one.size() != 4) file.damaged("a solution of the blend does not have four numbers");
+    if (one[0] != 0.0 && one[0] != 1.0) file.damaged("a solution of the blend is of an unknown kind");
     part->solutions.push_back(
         {one[0] != 0.0, one[1], one[2], one[3], file.vector(fmt::format("blend.bias.{}", i))});
   }

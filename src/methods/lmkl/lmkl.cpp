@@ -172,6 +172,9 @@ void Fitter::tell(Report& report, double price, const std::vector<LocalSolution>
   }
   report.message = fmt::format("{} steps of the gates, which see {} inputs; duality gap of the SVM {:.1e}",
                                report.iterations, inputs_.cols(), gap);
+  if (!(gap <= options_.tolerance))
+    report.message += fmt::format(", above the {:.1e} asked for: a smaller --C or normalised kernels would help",
+                                  options_.tolerance);
   report.options["C"] = number_text(price);
 }
 

@@ -196,7 +196,8 @@ LocalSolution solve_local_mkl(const KernelBank& bank, const MarginTask& task, co
       break;
     }
   }
-  if (point.inner.status == Status::stopped) solution.status = Status::stopped;
+  // Gates that nothing improves are no solution if the machine behind them is none.
+  if (point.inner.status != Status::converged) solution.status = point.inner.status;
   solution.inner = std::move(point.inner);
   solution.parameters = std::move(point.parameters);
   solution.gates = std::move(point.gates);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "methods/margin/part.h"
 
+#include <cmath>
+
 #include "methods/margin/probability.h"
 #include "models/scores.h"
 
@@ -33,10 +35,22 @@ std::string MarginPart::trouble(const Model& model) const {
     return "the probability curves have the wrong shape";
   if (!pairs.empty() && !models::is_shape(pairs, outputs, 2))
     return "the pairs of classes have the wrong shape";
-  for (const double code : pairs.values())
-    if (!(code >= 0.0 && code < static_cast<double>(model.classes.size())))
-      return "a pair of classes names a class that is not there";
-  if (!(target_scale > 0.0)) return "the scale of the target is not positive";
+  // Every pair once, in order.
+  Index output = 0;
+  for (Index c = 0; c < std::ssize(model.classes) && !pairs.empty(); ++c) {
+    for (Index d = c + 1; d < std::ssize(model.classes); ++d, ++output) {
+      if (output >= outputs || pairs(output, 0) != static_cast<double>(c) ||
+          pairs(output, 1) != static_cast<double>(d))
+        return "the pairs of classes are not all pairs in their order";
+    }
+  }
+  if (!models::all_above({&target_scale, 1}, 0.0)) return "the scale of the target is not positive";
+  if (!std::isfinite(target_centre)) return "the centre of the target is no finite number";
+  if (!(norm == 0.0 || norm >= 1.0)) return "the norm of the kernel weights is none";
+  if (!models::all_at_least({&epsilon, 1}, 0.0)) return "the width of the tube is no number >= 0";
+  if (!models::all_at_least(box.values(), 0.0)) return "a bound of the coefficients is no number >= 0";
+  if (!models::all_finite(platt.values())) return "a probability curve has a number that is not finite";
+  if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
   return {};
 }
 

@@ -82,11 +82,16 @@ std::string McmklPart::trouble(const Model& model) const {
   if (!is_shape(dual, samples, classes)) return "the dual point has the wrong shape";
   if (!(temperature >= 0.0 && std::isfinite(temperature)))
     return "the temperature of the probabilities is no number >= 0";
+  if (!models::all_at_least(box, 0.0)) return "the price of a sample is no number >= 0";
+  if (!models::all_finite(dual.values())) return "the dual point has a number that is not finite";
+  if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
   if (class_kernels.empty()) return {};
   if (model.task != Task::multiclass || class_kernels.rows() != classes || class_kernels.cols() % classes != 0)
     return "the kernels on classes have the wrong shape";
   if (!is_shape(class_weights, class_kernels.cols() / classes, model.weights.values.cols()))
     return "the weights of the kernels on classes have the wrong shape";
+  if (!models::all_finite(class_kernels.values())) return "a kernel on classes has a number that is not finite";
+  if (!models::all_at_least(class_weights.values(), 0.0)) return "a weight of a kernel on classes is no number >= 0";
   return {};
 }
 

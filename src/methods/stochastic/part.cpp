@@ -94,6 +94,9 @@ std::string features_trouble(const FeatureScores& part, const Model& model) {
   const bool rff = part.map.kind == FeatureMap::Kind::rff;
   if (rff && std::ssize(part.map.phases) != count) return "there is not one phase for each feature";
   if (!rff && !is_shape(part.map.whitening, kernels * count, count)) return "its whitening has the wrong shape";
+  if (!models::all_finite(part.map.basis.values()) || !models::all_finite(part.weights.values()) ||
+      !models::all_finite(part.map.phases) || !models::all_finite(part.map.whitening.values()))
+    return "its features have a number that is not finite";
   return {};
 }
 
@@ -141,6 +144,11 @@ std::string StochasticPart::trouble(const Model& model) const {
   const Index classes = outputs == 1 ? 2 : outputs;
   if (!penalties.empty() && !is_shape(penalties, std::ssize(terms) * classes, kernels))
     return "the penalties have the wrong shape";
+  if (!models::all_above(penalties.values(), 0.0)) return "a penalty is no number above 0";
+  for (const double strength : {lambda, alpha, norm}) {
+    if (!(strength >= 0.0 && std::isfinite(strength))) return "a strength of the method is no number >= 0";
+  }
+  if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
   return {};
 }
 
@@ -164,7 +172,11 @@ void StreamPart::save(PartWriter& file) const {
 
 std::string StreamPart::trouble(const Model& model) const {
   std::string found = StochasticPart::trouble(model);
-  return found.empty() && features ? features_trouble(*features, model) : found;
+  if (found.empty() && features) found = features_trouble(*features, model);
+  if (!found.empty()) return found;
+  bool finite = models::all_finite(numbers);
+  for (const auto& [name, matrix] : stream_matrices(*this)) finite = finite && models::all_finite(matrix->values());
+  return finite ? "" : "the state of the stream has a number that is not finite";
 }
 
 Predictions StreamPart::predict_samples(const Model& model, const Dataset& samples,

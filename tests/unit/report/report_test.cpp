@@ -61,6 +61,7 @@ TEST(ReportJson, HoldsEveryFieldWithItsValue) {
   EXPECT_EQ(json["seed"].get<std::uint64_t>(), report.seed);
   EXPECT_EQ(json["environment"]["processor"], "x");
   EXPECT_EQ(json["warnings"][0], "be careful");
+  EXPECT_EQ(json["certificate"]["finding"], "checked");
   EXPECT_EQ(json["certificate"]["proof"], false);
   EXPECT_EQ(json["certificate"]["items"][0]["value"], -123.25);
   EXPECT_EQ(json["evaluations"][0]["values"]["accuracy"], 0.97);
@@ -92,15 +93,19 @@ TEST(ReportText, SaysWhatHappened) {
   EXPECT_THAT(text, HasSubstr("1.2 GB"));
   EXPECT_THAT(text, HasSubstr("sigma_g=0.5"));
   EXPECT_THAT(text, HasSubstr("be careful"));
-  EXPECT_THAT(text, HasSubstr("certificate (checks, not a proof): the bound was recomputed"));
+  EXPECT_THAT(text, HasSubstr("certificate (checked, which is not a proof): the bound was recomputed"));
   EXPECT_THAT(text, HasSubstr("evaluation on test: 171 samples"));
   EXPECT_THAT(text, HasSubstr("    b        2   68"));
 }
 
 TEST(ReportText, ProofIsCalledProofAndAbsenceIsSaid) {
   Report report = sample_report();
-  report.certificate.proof = true;
-  EXPECT_THAT(to_text(report), HasSubstr("certificate (proof): "));
+  report.certificate.finding = Certificate::Finding::proved;
+  EXPECT_THAT(to_text(report), HasSubstr("certificate (proved): "));
+  report.certificate.finding = Certificate::Finding::refuted;
+  report.certificate.refutations = {"the gap is no finite number", "the bias is 3"};
+  EXPECT_THAT(to_text(report), HasSubstr("certificate (refuted): "));
+  EXPECT_THAT(to_text(report), HasSubstr("also: the bias is 3"));
   EXPECT_THAT(to_text(Certificate()), HasSubstr("none"));
   EXPECT_THAT(to_text(report), Not(HasSubstr("none")));
 }

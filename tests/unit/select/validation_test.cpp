@@ -305,6 +305,13 @@ TEST(PreferredBank, StoresEntriesForMethodsThatCombineOftenWhereTheyFit) {
   EXPECT_EQ(preferred_bank(find_learner("bemkl"), 100, 7, 1000 * kBytes).kind, BankKind::automatic);
   EXPECT_TRUE(preferred_bank(find_learner("mkl-da"), 100, 7, kBytes).families);
   EXPECT_FALSE(preferred_bank(margin, 100, 7, kBytes).families);
+  // Few rows of many samples are computed as they are asked for, unless an entry takes long and there is room.
+  const Learner& automatic = find_learner("auto");
+  const Index many = automatic.stores_up_to + 1;
+  const auto room = static_cast<std::size_t>(4 * 7 * many * many) * sizeof(double);
+  EXPECT_EQ(preferred_bank(automatic, many, 7, room, 20).kind, BankKind::computed);
+  EXPECT_EQ(preferred_bank(automatic, many, 7, room, 2000).kind, BankKind::dense);
+  EXPECT_EQ(preferred_bank(automatic, many, 7, room - 1, 2000).kind, BankKind::computed);
 }
 
 TEST(Compare, FitsItsBudgetAndNamesWhatIsLeftOut) {

@@ -191,6 +191,41 @@ TEST(ComputedBank, IsSymmetricToTheBitHoweverTheRowsAreDivided) {
 }
 
 // Wider than a segment of columns, enough work for threads.
+// Rows that lie apart, in blocks and alone, with few and with all kernels in use: the weighted sum of the kernels' own
+// rows. The sum of eight terms of size one differs from it by rounding.
+TEST(ComputedBank, CombinedRowsAreSumsOfTheKernelsRows) {
+  for (const auto normalisation : {Normalisation::none, Normalisation::centre}) {
+    const Setting s =
+        setting("rbf(width=2^-1..2^1) on all, f1; linear; poly(degree=2); spectrum(k=2)", normalisation);
+    for (const bool training : {true, false}) {
+      const ComputedBank bank = training ? s.training_bank() : s.test_bank();
+      Vector panel(at(bank.kernels() * bank.rows() * bank.cols()));
+      bank.panels({0, bank.kernels()}, {0, bank.rows()}, panel.data());
+      for (const Index step : {1, 2}) {
+        for (const Index every : {1, 3}) {  // kernels with a weight
+          Vector w(at(bank.kernels()));
+          for (Index p = 0; p < bank.kernels(); p += every) w[at(p)] = 0.5 + 0.1 * static_cast<double>(p);
+          std::vector<Index> rows;
+          for (Index i = 0; i < bank.rows(); i += step) rows.push_back(i);
+          Matrix out(bank.cols(), std::ssize(rows), 7.0);
+          bank.combine_rows(w, rows, out.view());
+          for (std::size_t k = 0; k < rows.size(); ++k) {
+            Matrix alone(bank.cols(), 1);
+            bank.combine_rows(w, {&rows[k], 1}, alone.view());
+            for (Index j = 0; j < bank.cols(); ++j) {
+              double sum = 0.0;
+              for (Index p = 0; p < bank.kernels(); ++p)
+                sum += w[at(p)] * panel[at((p * bank.rows() + rows[k]) * bank.cols() + j)];
+              ASSERT_NEAR(out(j, static_cast<Index>(k)), sum, kNear);
+              ASSERT_NEAR(alone(j, 0), sum, kNear);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(ComputedBank, LargeBanksAgreeWithNaiveLoops) {
   auto train = std::make_shared<Dataset>(random_data(1100, 3, 4));
   auto test = std::make_shared<Dataset>(random_data(50, 3, 5));

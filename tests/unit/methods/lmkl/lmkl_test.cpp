@@ -145,6 +145,19 @@ TEST(Lmkl, ObjectiveFallsAndTheRefereeAgrees) {
 }
 
 // Σ_p g_p(x) Σ_n c_n g_p(x_n) k_p(x, x_n) + b from the entries.
+// At a price that no double can compute with, the SVM behind the gates fails; that is no convergence.
+TEST(Lmkl, AFailedMachineIsNotConverged) {
+  const test::BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 3.0}, 6);
+  const auto bank = bank_of(problem);
+  LmklOptions options;
+  options.C = 1e25;
+  options.probability = false;
+  const FitResult fit = methods::fit_lmkl(*bank, problem.targets, options, {});
+  ASSERT_GT(certify(*bank, problem.targets, fit.model, {}).items[2].value, 0.5) << "the SVM did not fail";
+  EXPECT_NE(fit.report.status, Status::converged);
+  EXPECT_NE(fit.report.message.find("above the 1.0e-05 asked for"), std::string::npos) << fit.report.message;
+}
+
 TEST(Lmkl, PredictsByTheGatesOfBothSamples) {
   const test::BinaryProblem problem = test::binary_problem(40, 3, {0.5, 2.0}, 7);
   const auto bank = bank_of(problem);
