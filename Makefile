@@ -111,9 +111,9 @@ format: packages-format  ## clang-format over every C++ file
 format-check: packages-format  ## is every C++ file formatted?
 	@git ls-files '*.h' '*.cpp' | xargs -r clang-format --dry-run --Werror
 
-tidy: packages-build packages-tidy  ## clang-tidy over every C++ file
+tidy: packages-build packages-tidy  ## clang-tidy over every C++ file that changed since it was last found clean
 	@$(PRESET) tidy --log-level=WARNING
-	@$(BUILD) tidy
+	@tools/tidy -j $(JOBS)
 
 tsan: packages-build packages-tsan  ## the fast tests under the thread sanitizer (clang, libomp, Archer)
 	@$(PRESET) tsan --log-level=WARNING

@@ -14,8 +14,6 @@
 namespace kloom::cli {
 namespace {
 
-constexpr std::string_view kDefaultMethod = "auto";
-
 std::string method_in(const Arguments& arguments) {
   constexpr std::string_view kFlag = "--method";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -28,11 +26,9 @@ std::string method_in(const Arguments& arguments) {
   return "";
 }
 
-const Learner* default_learner() {
-  for (const Learner& learner : all_learners()) {
-    if (learner.name == kDefaultMethod) return &learner;
-  }
-  return all_learners().empty() ? nullptr : &all_learners().front();
+// The one that `choose_learner` takes where nothing speaks against it: the first of the registry.
+const Learner& default_learner() {
+  return all_learners().front();
 }
 
 bool on_by_default(const OptionInfo& option) {
@@ -56,6 +52,14 @@ std::vector<std::string> flags_of(const Learner& learner) {
 }
 
 }  // namespace
+
+std::vector<std::string> methods_that(bool Learner::*trait) {
+  std::vector<std::string> names;
+  for (const Learner& learner : all_learners()) {
+    if (learner.*trait) names.push_back(learner.name);
+  }
+  return names;
+}
 
 std::string option_flag(const OptionInfo& option) {
   std::string flag = (on_by_default(option) ? "--no-" : "--") + option.name;
@@ -86,19 +90,18 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
       ->group("Method")
       ->type_name(kMethodType);
   const std::string named = method_in(arguments);
-  const Learner* learner = named.empty() ? default_learner() : &find_learner(named);
-  if (learner == nullptr) return;
-  options.table = learner->name;
-  for (const OptionInfo& option : learner->options) {
+  const Learner& learner = named.empty() ? default_learner() : find_learner(named);
+  options.table = learner.name;
+  for (const OptionInfo& option : learner.options) {
     if (std::find(taken.begin(), taken.end(), option_flag(option)) != taken.end()) continue;
-    add_one(line.app(), option, "Options of " + learner->name, options.values[option.name]);
+    add_one(line.app(), option, "Options of " + learner.name, options.values[option.name]);
   }
-  const std::vector<std::string> own = flags_of(*learner);
+  const std::vector<std::string> own = flags_of(learner);
   for (const Learner& other : all_learners()) {
     for (const std::string& flag : flags_of(other)) {
       if (std::find(own.begin(), own.end(), flag) != own.end()) continue;
       line.explain_foreign_option(flag, fmt::format("{} is an option of {}, not of {}, whose options are: {}",
-                                                    flag, other.name, learner->name, list_of(own, 40)));
+                                                    flag, other.name, learner.name, list_of(own, 40)));
     }
   }
 }

@@ -18,6 +18,9 @@ struct MethodOptions {
   std::string table;                          // the method whose options were added
 };
 
+// Names of the methods that have a trait: methods_that(&Learner::sample_maps).
+[[nodiscard]] std::vector<std::string> methods_that(bool Learner::*trait);
+
 // "sigma_g" → "--sigma-g"; a flag that is on by default is there to be switched off:
 // "variance" → "--no-variance".
 [[nodiscard]] std::string option_flag(const OptionInfo& option);

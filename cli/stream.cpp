@@ -310,8 +310,8 @@ class Stream {
                                          {"interrupted", stopped}};
     session_.console().json_result(dump(json));
     const std::string text = fmt::format(
-        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; {:.1f} "
-        "s, {:.0f} samples/s{}\n",
+        "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; "
+        "{:.1f} s, {:.0f} samples/s{}\n",
         learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(),
         session_.seconds(), rate(),
         reader_.bad() > 0 ? fmt::format("; {} bad lines skipped", reader_.bad()) : "");

@@ -53,7 +53,8 @@ void add_output_options(CLI::App& app, TrainOptions& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--sample-map", options.sample_map,
-                 "Write which kernels each sample uses as CSV (samkl: switches, lmkl: gates)")
+                 fmt::format("Write which kernels each sample uses as CSV ({})",
+                             list_of(methods_that(&Learner::sample_maps), 10)))
       ->group(group)
       ->type_name("FILE");
   app.add_option("--test", options.test, "Evaluate on this labelled file after training")
@@ -86,12 +87,8 @@ std::string target_sentence(const Targets& targets, const Dataset& data) {
 
 void require_sample_maps(const TrainOptions& options, const Learner& learner) {
   if (options.sample_map.empty() || learner.sample_maps) return;
-  std::vector<std::string> able;
-  for (const Learner& other : all_learners()) {
-    if (other.sample_maps) able.push_back(other.name);
-  }
   throw InvalidArgument(fmt::format("--sample-map: {} uses the same kernels for every sample; these do not: {}",
-                                    learner.name, list_of(able, 10)));
+                                    learner.name, list_of(methods_that(&Learner::sample_maps), 10)));
 }
 
 // Samples without a label are used by a method that was asked for and can.

@@ -2,14 +2,15 @@
 #include "training_data.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "interrupt.h"
 #include "kloom/kernels.h"
+#include "method_options.h"
 #include "text.h"
 
 namespace kloom::cli {
@@ -74,7 +75,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
 }
 
 TrainingData read_training_data(const DatasetRequest& request, const KernelOptions& kernels, Session& session) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = session.seconds();
   DatasetRequest with_text = request;
   if (!kernels.spec.empty()) {
     for (auto& name : named_text_columns(parse_kernel_spec(kernels.spec)))
@@ -82,7 +83,7 @@ TrainingData read_training_data(const DatasetRequest& request, const KernelOptio
   }
   TrainingData training;
   training.data = load_dataset(with_text, session.context());
-  training.read_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  training.read_seconds = session.seconds() - start;
   for (const std::string& note : training.data.notes) session.console().note(note);
   stop_if_interrupted();
   return training;
@@ -103,9 +104,10 @@ void drop_unlabelled(Dataset& data, Session& session) {
   const bool lines = at(first) < data.lines.size();
   session.console().note(
       fmt::format("{}: {} of {} samples have no value in the target '{}' and are left out, the first {} {} "
-                  "(--method bemkl can use them)",
+                  "({} can use them)",
                   data.source, data.samples - std::ssize(kept), data.samples, data.target_name,
-                  lines ? "on line" : "is sample", lines ? data.lines[at(first)] : first + 1));
+                  lines ? "on line" : "is sample", lines ? data.lines[at(first)] : first + 1,
+                  fmt::format("--method {}", fmt::join(methods_that(&Learner::semi_supervised), " or "))));
   data = select_samples(data, kept);
 }
 

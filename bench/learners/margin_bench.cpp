@@ -4,8 +4,8 @@
 // full ℓ1 fit in units of such SVM solves. Copying the kernel into LIBSVM's nodes is counted for neither.
 //
 //   bench_margin [samples] [kernels]
-//   bench_margin --serve FOLDER SAMPLES   for margin_sklearn.py: solves for every C read, prints seconds and
-//                                         objective
+//   bench_margin --serve FOLDER SAMPLES   for margin_sklearn.py: for every C that it reads, solves and prints
+//                                         seconds and objective
 #include <fmt/format.h>
 #include <libsvm/svm.h>
 
@@ -184,12 +184,12 @@ int main(int argc, char** argv) {
   for (std::size_t k_price = 0; k_price < std::size(kPrices); ++k_price) {
     const double c = kPrices[k_price];
     kloom::methods::MarginSolution solution;
-    std::vector<double> times;
-    for (int repeat = 0; repeat < 5; ++repeat) {
-      times.push_back(seconds_of([&] {
+    std::vector<double> times(5);
+    for (double& time : times) {
+      time = seconds_of([&] {
         solution =
             kloom::methods::solve_margin_mkl(*bank, {problem.y, Vector(problem.y.size(), c)}, {}, start, {});
-      }));
+      });
     }
     fmt::print(
         "l1 fit, C {}, {} kernels, {} samples: {:.0f} ms, {} updates, gap {:.1e}: {:.1f} SVM solves of kloom, "

@@ -36,7 +36,7 @@ Dataset make_data(Index n, unsigned seed) {
   for (Index i = 0; i < n; ++i) {
     const auto& x = data.features;
     const double score = std::sin(2.0 * x(i, 0)) + x(i, 1) * x(i, 2) + x(i, 3) + 0.3 * normal(engine);
-    data.labels.push_back(score > 0.0 ? "b" : "a");
+    data.labels.emplace_back(score > 0.0 ? "b" : "a");
   }
   return data;
 }

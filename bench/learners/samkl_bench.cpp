@@ -112,7 +112,7 @@ void training(const std::string& folder) {
 // Prediction of many samples from 12 kernels: SAMKL with up to 100 patterns beside SimpleMKL with as
 // many support vectors.
 void prediction() {
-  const test::SensorProblem problem = test::sensor_problem(400, 4000, 12, 0.15, 5.0, 0.7, 1);
+  const test::SensorProblem problem = test::sensor_problem(400, 4000, 12, 1);
   const auto train = make_dense_bank(problem.train, problem.names, true);
   const auto fresh = make_dense_bank(problem.test, problem.names, false);
   Context context;
@@ -144,7 +144,7 @@ void accuracy() {
   constexpr int kRepeats = 5;
   std::map<std::string, std::vector<double>> all;
   for (unsigned seed = 1; seed <= kRepeats; ++seed) {
-    const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 0.15, 5.0, 0.7, 100 * seed);
+    const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 100 * seed);
     for (const Learner& learner : all_learners())
       all[learner.name].push_back(test::sensor_accuracy(learner, problem));
   }

@@ -5,9 +5,9 @@
 //   bemkl-table1 FOLDER [--splits 20] [--set option=value] [data set …]
 //   bemkl-table1 FOLDER --protein [--raw-scores] [--set option=value]
 //
-// Table 1: random 70/30 splits, features standardised by training statistics, Gaussian kernels of widths 2^-3 …
-// 2^6 and polynomials of degrees 1 to 3 on all features and on each, unit diagonal; 200 plain iterations; σ_g =
-// 1, the reading of the paper's silent choices that reproduces it. A kernel counts as selected if |e| > 1e-3.
+// Table 1: random 70/30 splits, features standardised by training statistics, Gaussian kernels of widths
+// 2^-3 … 2^6 and polynomials of degrees 1 to 3 on all features and on each, unit diagonal; 200 plain iterations;
+// σ_g = 1, which the paper does not state but which reproduces it. A kernel counts as selected if |e| > 1e-3.
 // Splits run in parallel, one thread each. Differences are in published standard deviations.
 //
 // Table 2: protein fold, one kernel on each of the 12 views of proteinfold.*.csv.gz, the published training and
@@ -185,7 +185,8 @@ void table2(const Settings& settings) {
   const double error = 100.0 * std::sqrt(0.71 * 0.29 / static_cast<double>(test.samples));
   const std::vector<std::pair<std::string, const char*>> ways = {{"one-versus-all", "71.5 ± 0.1"},
                                                                  {"shared", "71.2 ± 0.2"}};
-  for (const auto& [way, published] : ways) {
+  for (const auto& [name, published] : ways) {
+    const std::string& way = name;  // clang 14 takes no structured binding into a parallel region
     std::vector<Outcome> outcomes(static_cast<std::size_t>(settings.splits));
 #pragma omp parallel for schedule(dynamic)
     for (Index k = 0; k < settings.splits; ++k) {

@@ -16,6 +16,7 @@
 #include <ctime>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -116,7 +117,8 @@ Made make(const Size& size, unsigned seed) {
   std::vector<Matrix> kernels;
   std::vector<std::string> names;
   for (Index k = 0; k < size.kernels; ++k) {
-    const double power = 0.5 * static_cast<double>((k + 1) / 2) * (k % 2 == 1 ? -1.0 : 1.0);
+    const Index step = (k + 1) / 2;  // 0, −½, ½, −1, 1, …
+    const double power = 0.5 * static_cast<double>(k % 2 == 1 ? -step : step);
     kernels.push_back(unit_variance_kernel(distance, width * std::exp2(power)));
     names.push_back(fmt::format("2^{}", power));
   }
@@ -220,30 +222,43 @@ void study(const Algorithm& algorithm, const Axis& axis, std::size_t place, unsi
   std::fflush(stdout);
 }
 
+struct Arguments {
+  bool quick = false;
+  unsigned seeds = 21;
+  std::vector<std::string> algorithms;  // empty: all
+  std::string axis;                     // empty: all
+};
+
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int k = 1; k < argc; ++k) {
+    const std::string word = argv[k];
+    if (word == "--quick") {
+      arguments.quick = true;
+    } else if (word == "--algorithm" && k + 1 < argc) {
+      arguments.algorithms.emplace_back(argv[++k]);
+    } else if (word == "--axis" && k + 1 < argc) {
+      arguments.axis = argv[++k];
+    } else if (word == "--seeds" && k + 1 < argc) {
+      arguments.seeds = static_cast<unsigned>(std::max(1, std::stoi(argv[++k])));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return arguments;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   kloom::cure_blas_core();
-  bool quick = false;
-  unsigned seeds = 21;
-  std::vector<std::string> wanted;
-  std::string only;  // axis
-  for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    if (word == "--quick") {
-      quick = true;
-    } else if (word == "--algorithm" && k + 1 < argc) {
-      wanted.emplace_back(argv[++k]);
-    } else if (word == "--axis" && k + 1 < argc) {
-      only = argv[++k];
-    } else if (word == "--seeds" && k + 1 < argc) {
-      seeds = static_cast<unsigned>(std::max(1, std::stoi(argv[++k])));
-    } else {
-      fmt::print(stderr,
-                 "usage: bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--axis NAME] [--seeds N]\n");
-      return 2;
-    }
+  const std::optional<Arguments> arguments = parse(argc, argv);
+  if (!arguments) {
+    fmt::print(stderr,
+               "usage: bench_mcmkl_scaling [--quick] [--algorithm NAME]... [--axis NAME] [--seeds N]\n");
+    return 2;
   }
+  const auto& [quick, seeds, wanted, only] = *arguments;
   const std::vector<Axis> axes = {
       {"examples",
        quick ? std::vector<Index>{100, 200, 400} : std::vector<Index>{100, 200, 500, 1000, 2000, 5000},

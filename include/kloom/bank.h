@@ -88,16 +88,14 @@ class KernelBank {
 
   // K_p(rows[i], cols[j]) of every kernel: out[(p·rows.size() + i)·cols.size() + j].
   virtual void entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const;
-  // Σ_j c(j, k) K_p(rows[i], cols[j]) of every kernel: result (rows.size()·P) × outputs, as `apply` lays it
-  // out.
+  // Σ_j c(j, k) K_p(rows[i], cols[j]) of every kernel: (rows.size()·P) × outputs, laid out as by `apply`.
   [[nodiscard]] virtual Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                             ConstMatrixView c) const;
 
   // K_p v for every kernel p and every column v of V (cols × k). Result (rows·P) × k: column j, read as a
   // rows × P matrix, is [K_1 v_j, …, K_P v_j].
   [[nodiscard]] virtual Matrix apply(ConstMatrixView v) const;
-  // K_p v_p with its own vector for each kernel: V is cols × P, result rows × P. Kernels with v_p = 0 cost
-  // nothing.
+  // K_p v_p with its own vector for each kernel: V is cols × P, result rows × P. Kernels with v_p = 0 are free.
   [[nodiscard]] virtual Matrix apply_each(ConstMatrixView v) const;
   // Σ_p K_pᵀ g_p for every column of G, laid out as `apply` returns it: (rows·P) × k. Result cols × k.
   [[nodiscard]] virtual Matrix apply_adjoint(ConstMatrixView g) const;

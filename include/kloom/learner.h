@@ -72,12 +72,15 @@ struct Learner {
   std::function<std::size_t(Index n, Index p, Index m)> working_memory;
   // The same for the slower way that the method takes by itself where that does not fit; empty: there is none.
   std::function<std::size_t(Index n, Index p, Index m)> least_memory;
-  // Floating-point operations between two synchronisations of threads: small fits stay on one. Empty: n² p.
+  // Floating-point operations between two points where threads wait for each other: where these are few, the fit
+  // uses one thread. Empty: n² p.
   std::function<double(double n, double p)> operations;
   // Reads combinations of kernels by entries, so that families of kernels of one distance need not be stored.
   bool wants_families = false;
   // Kernels depend on the sample: the report has maps of samples × kernels.
   bool sample_maps = false;
+  // Learns no kernel weights, all kernels count alike: what methods that learn weights have to beat.
+  bool equal_weights = false;
   // Combines kernels again and again, so that stored entries are worth their memory.
   bool wants_entries = false;
   // With more samples than this it reads few rows of kernels, which are computed as they are asked for; 0: never.

@@ -205,8 +205,8 @@ struct BlendPart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
-// What Gaussian processes add (gp-mkl): the rest of their covariance Σ_p w_p K_p + w_0 11ᵀ, the noise of numbers, and what the
-// variance of a prediction needs.
+// What Gaussian processes add (gp-mkl): the rest of their covariance Σ_p w_p K_p + w_0 11ᵀ, the noise of numbers, and
+// what the variance of a prediction needs.
 struct GpPart : ModelPart {
   bool regression = false;
   double constant = 0.0;  // w_0

@@ -3,8 +3,8 @@
 // Learning from a stream: samples come one after another, each is predicted first and then learned, and only
 // the support vectors are kept.
 //
-//   mkl-dao   MKL-DA online (Algorithm 2 of Nguyen et al. 2016): penalties are drawn anew every `dt_update`
-//             samples.
+//   mkl-dao   MKL-DA online (Algorithm 2 of Nguyen et al. 2016). Every `dt_update` samples the penalties, and with
+//             them the kernel weights, are drawn anew.
 //             Re-based (default): all support vectors then use the new kernel weights.
 //             literal: every support vector keeps the kernel weights that held when it was added.
 //   ufo-mkl   UFO-MKL online: one pass of its mirror descent.

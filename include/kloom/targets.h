@@ -39,8 +39,12 @@ struct Targets {
 
 struct TargetsRequest {
   enum class Kind { automatic, classes, regression };
-  // automatic: numbers are regression if some are no integers, if more than max(20, labelled samples / 5) differ, or
-  // if there are twelve or more and they are as frequent as their neighbours (grades); else, and if only two, classes.
+  // automatic: labels that are not all numbers are classes, and so are two different numbers. More than two are
+  // regression if
+  //   * some of them are no integers,
+  //   * there are more than 20 different ones, and more than a fifth as many as labelled samples, or
+  //   * there are twelve or more different ones whose frequencies rise to a hill and fall again, as those of grades do;
+  // otherwise they are classes.
   Kind kind = Kind::automatic;
   std::string positive;     // name of the positive class; empty: the last of two
   std::string target_name;  // several targets: their names, separated by commas

@@ -82,12 +82,13 @@ class TrainingKernels {
 
  private:
   std::shared_ptr<const Recipe> recipe_;
-  std::size_t raw_bytes_ = 0;
-  std::size_t reading_bytes_ = 0;
-  std::size_t making_bytes_ = 0;
+  std::size_t raw_bytes_ = 0;      // of the samples as they were given
+  std::size_t reading_bytes_ = 0;  // Dataset::reading_bytes
+  std::size_t making_bytes_ = 0;   // the most that computed and stored kernels took together
   std::map<std::pair<BankKind, bool>, std::shared_ptr<const KernelBank>> banks_;  // by kind and families
   double seconds_ = 0.0;
 };
+// As `train` on the data that they were made from. Of the request, what kernels are made of is settled already.
 [[nodiscard]] FitResult train(TrainingKernels& kernels, const Targets& targets, const TrainRequest& request,
                               const Context& context);
 

@@ -6,8 +6,8 @@
 //   Σ_i u_i loss(f_i, y_i) + ½ λ cᵀ (K/s) c,   f = (K/s) c + b,
 //
 // the log loss of classes (λ as it stands) or half the squared error of numbers and codes, over coefficients c
-// on the landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, r_i =
-// u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0.
+// on the landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, with
+// r_i = u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0.
 // The coefficients in the model are c/s times factor, share and the scale of the target.
 #include "certify/blend.h"
 

@@ -40,7 +40,7 @@ class ColumnFinder {
     }
     std::vector<std::string> values;
     for (const double v : data_.features.column(numeric(feature))) {
-      values.push_back(std::isnan(v) ? std::string() : data::number_text(v));
+      values.push_back(std::isnan(v) ? std::string() : data::label_text(v));
     }
     return values;
   }

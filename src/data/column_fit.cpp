@@ -143,8 +143,7 @@ void refuse_missing(const Dataset& data, const Feature& feature, std::span<const
   const auto count = std::ranges::count_if(values, [](double v) { return std::isnan(v); });
   throw InvalidArgument(
       fmt::format("{} {}: {} has no value{}. Fill it in, leave the column out (--ignore), or replace missing "
-                  "values by the mean "
-                  "(--impute mean).",
+                  "values by the mean (--impute mean).",
                   source_of(data), data::place_of(data, first - values.begin()), column_name(feature),
                   count > 1 ? fmt::format(" (the first of {} missing)", count) : ""));
 }

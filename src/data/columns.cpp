@@ -34,7 +34,7 @@ Index require_column(const TextTable& table, const std::string& name, std::strin
   const Index column = table.find(name);
   if (column < 0) {
     throw InvalidArgument(fmt::format("{}: there is no column '{}' for the {}. Columns: {}.{}", table.source,
-                                      name, role, list_some(table.names, 20), did_you_mean(name, table.names)));
+                                      name, role, list_some(table.names, 20), suggestion(name, table.names)));
   }
   return column;
 }
@@ -321,7 +321,7 @@ bool is_complete(const TableColumn& column) {
 std::vector<std::string> as_texts(TableColumn column) {
   if (!column.texts.empty()) return std::move(column.texts);
   std::vector<std::string> texts;
-  for (const double v : column.numbers) texts.push_back(std::isnan(v) ? std::string() : number_text(v));
+  for (const double v : column.numbers) texts.push_back(std::isnan(v) ? std::string() : label_text(v));
   return texts;
 }
 

@@ -34,7 +34,7 @@
 
 namespace kloom::data {
 
-// Kernels over samples: kernels/bank_file.h writes and maps them, data/matrices.h reads them as matrices.
+// Kernels over samples: kernels/banks/bank_file.h writes and maps them, data/matrices.h reads them as matrices.
 inline constexpr std::string_view bank_format = "kloom-bank";
 inline constexpr std::string_view bank_version = "1";
 

@@ -88,7 +88,7 @@ void require_named_columns(const std::vector<Source>& sources, const DatasetRequ
         std::ranges::any_of(names, [&](const std::string& name) { return data::named_by({pattern}, name); });
     if (!found) {
       throw InvalidArgument(fmt::format("There is no column '{}' to {}. Columns: {}.{}", pattern, what,
-                                        data::list_some(names, 20), data::did_you_mean(pattern, names)));
+                                        data::list_some(names, 20), data::suggestion(pattern, names)));
     }
   };
   if (!request.target_required || sources.empty()) {
@@ -157,7 +157,7 @@ void require_target(const Dataset& data, const DatasetRequest& request,
   const std::string names = columns.empty() ? "none" : data::list_some(columns, 20);
   if (!request.target.empty()) {
     throw InvalidArgument(fmt::format("{}: there is no target column '{}'. Columns: {}.{}", data.source,
-                                      request.target, names, data::did_you_mean(request.target, columns)));
+                                      request.target, names, data::suggestion(request.target, columns)));
   }
   throw InvalidArgument(fmt::format(
       "{}: no column is called label, target, class or y. Name the target column (--target). Columns: {}.",
@@ -169,7 +169,7 @@ void require_weights(const Dataset& data, const DatasetRequest& request,
   if (!request.weight.empty() && data.weights.empty() && request.target_required) {
     throw InvalidArgument(fmt::format("{}: there is no column '{}' for sample weights. Columns: {}.{}",
                                       data.source, request.weight, data::list_some(columns, 20),
-                                      data::did_you_mean(request.weight, columns)));
+                                      data::suggestion(request.weight, columns)));
   }
 }
 

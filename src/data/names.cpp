@@ -51,7 +51,7 @@ std::string list_some(const std::vector<std::string>& names, std::size_t limit) 
   return text;
 }
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
+std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
   const std::string best = nearest_name(name, names);
   return best.empty() ? std::string() : fmt::format(" Did you mean '{}'?", best);
 }

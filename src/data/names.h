@@ -20,8 +20,8 @@ namespace kloom::data {
 
 // "a, b, c, … (92 in all)".
 [[nodiscard]] std::string list_some(const std::vector<std::string>& names, std::size_t limit = 8);
-// did_you_mean of words.h as a sentence of its own: " Did you mean 'x'?", or "".
-[[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
+// What did_you_mean of words.h says in brackets, as a sentence of its own: " Did you mean 'x'?", or "".
+[[nodiscard]] std::string suggestion(std::string_view name, const std::vector<std::string>& names);
 
 // Which sample a message is about: "line 7", "sample 'P12'" or "sample 7" (counted from 1).
 [[nodiscard]] std::string place_of(const Dataset& data, Index row);

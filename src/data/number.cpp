@@ -89,7 +89,7 @@ CellValue read_cell(std::string_view cell) {
   return {CellKind::number, value};
 }
 
-std::string number_text(double value) {
+std::string label_text(double value) {
   std::array<char, 64> buffer{};
   char* const begin = buffer.data();
   char* const end = begin + buffer.size();

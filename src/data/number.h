@@ -30,6 +30,6 @@ struct CellValue {
 
 // The text of a number that is a label or a category: the shortest that reads back, integers without decimals.
 // Models keep these texts, so unlike kloom::number_text it may never change.
-[[nodiscard]] std::string number_text(double value);
+[[nodiscard]] std::string label_text(double value);
 
 }  // namespace kloom::data

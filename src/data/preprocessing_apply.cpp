@@ -44,7 +44,7 @@ void require_columns(const Dataset& data, const ColumnFinder& finder, const std:
     throw InvalidArgument(fmt::format(
         "{}: {} of the model {} not in this data: {}. Names must agree exactly.{}", data::source_of(data),
         missing.size() == 1 ? "one column" : "some columns", missing.size() == 1 ? "is" : "are",
-        data::list_some(missing), data::did_you_mean(missing[0], names)));
+        data::list_some(missing), data::suggestion(missing[0], names)));
   }
 }
 

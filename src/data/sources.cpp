@@ -224,8 +224,7 @@ FileKind kind_of_file(const std::string& path) {
   }
   throw InvalidArgument(
       fmt::format("{}: the name does not say what the file holds. It should end in .csv, .tsv, .tab, .txt, "
-                  ".svm, .svmlight, "
-                  ".libsvm, .npy, .npz or .mat (and .gz where packed).",
+                  ".svm, .svmlight, .libsvm, .npy, .npz or .mat (and .gz where packed).",
                   path));
 }
 
@@ -272,7 +271,7 @@ std::vector<std::string> array_texts(const Array& array, const std::string& sour
   std::vector<std::string> texts;
   texts.reserve(array.values.size());
   for (const double value : array.values) {
-    texts.push_back(std::isnan(value) ? std::string() : number_text(value));
+    texts.push_back(std::isnan(value) ? std::string() : label_text(value));
   }
   return texts;
 }

@@ -186,7 +186,7 @@ bool must_swap(const Census& census, const TargetsRequest& request, const std::v
   if (it == census.classes.end()) {
     throw InvalidArgument(fmt::format("The positive class '{}' does not occur. The classes are {}.{}",
                                       request.positive, data::list_some(names),
-                                      data::did_you_mean(request.positive, names)));
+                                      data::suggestion(request.positive, names)));
   }
   if (names.size() != 2) {
     throw InvalidArgument(fmt::format("A positive class ('{}') needs exactly two classes; there are {}.",

@@ -47,8 +47,7 @@ void refuse_missing(const Dataset& part, const Positions& in_other, const Datase
   if (!missing.empty()) {
     throw InvalidArgument(
         fmt::format("{}: {} of the {} samples in {} {} not there: {}. Add them, or keep only samples that "
-                    "every file has (--join "
-                    "inner).",
+                    "every file has (--join inner).",
                     other.source, missing.size(), part.samples, part.source, missing.size() == 1 ? "is" : "are",
                     list_some(missing, 5)));
   }
@@ -178,7 +177,7 @@ void add_matching(View& view, const Dataset& data, const std::string& pattern) {
     }
     throw InvalidArgument(
         fmt::format("{}: view '{}' asks for '{}', but no feature is called so. Features: {}.{}", data.source,
-                    view.name, pattern, list_some(names, 12), did_you_mean(pattern, names)));
+                    view.name, pattern, list_some(names, 12), suggestion(pattern, names)));
   }
 }
 

@@ -5,17 +5,11 @@
 //   document                    U8        JSON: everything that is not a number (method, task, classes, names, …)
 //   weights, weights.deviation  F64       [1 | M | N, P]; the second only where the method has it
 //   coefficients, bias          F64       [N, M], [M]
-//   bemkl, bemkl.*              F64       the posterior, group by group; Σ_a as lower triangles
-//   margin, margin.*            F64       bounds, pairs and probability curves of margin methods
-//   mcmkl.*                     F64       prices, dual point and kernels on classes of multiclass MKL
-//   gate.*                      F64       gates of samples and kernels, and what they are made from
-//   stochastic, stochastic.*    F64       solutions and penalties of stochastic methods
-//   stream, stream.*            F64       state of a learner from a stream
-//   features.*                  F64       finite features in the place of training samples
+//   PART, PART.*                F64, U8   the arrays of the method's part, symmetric matrices as lower triangles
 //   recipe.*                    F64, I64  numbers of the recipe (kernels/spec/recipe_file.h), where there is one
 //
-// Which of the middle ones there are is the affair of the method's part (kloom/parts.h); each has a section of the
-// document that is called like its arrays.
+// What a part is called and which arrays it has, its ModelPart::save says (src/methods/FOLDER/part.cpp; the fields are
+// explained in kloom/parts.h). The document has a section of the same name for its words and counts.
 //
 // A reader that does not know a key or tensor refuses the file instead of predicting without it.
 #pragma once

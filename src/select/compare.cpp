@@ -81,13 +81,15 @@ std::string faster_text(const Comparison& comparison) {
 // Says whether learning kernel weights beat the baselines without it.
 std::string baseline_text(const Comparison& comparison) {
   const auto& methods = comparison.methods;
-  const auto place = std::ranges::find(methods, std::string("uniform"),
-                                       [](const MethodSummary& m) { return m.candidate.method; });
+  const auto place = std::ranges::find_if(methods, [](const MethodSummary& summary) {
+    const Learner* learner = learner_of_model(summary.candidate.method);
+    return learner != nullptr && learner->equal_weights;
+  });
   if (place == methods.end()) return "";
   if (place == methods.begin())
     return " That is the plain mean of all kernels: here, learning kernel weights does not pay.";
   if (place->t_p < kLevel) {
-    return fmt::format(" Learning kernel weights pays: their plain mean (uniform) has {}.",
+    return fmt::format(" Learning kernel weights pays: their plain mean ({}) has {}.", place->candidate.method,
                        value_text(*place, comparison.request.metric));
   }
   return "";

@@ -54,7 +54,7 @@ class Part {
   Dataset test_;
   Targets train_targets_;
   std::vector<int> classes_;  // class of the whole data behind each class of the training part
-  TrainingKernels kernels_;   // some learn from the targets
+  TrainingKernels kernels_;   // made after train_targets_, from which some kernels learn
   Targets test_targets_;
 };
 

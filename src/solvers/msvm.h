@@ -6,9 +6,11 @@
 //   subject   0 ≤ α_iy_i ≤ C_i,  α_iu ≤ 0 for u ≠ y_i,  Σ_u α_iu = 0 for every sample,
 //             Σ_i α_iu = 0 for every class (that is what the biases b_u do; left out without bias)
 //
-// which is [ZienOng2007] (9) with one kernel; minus its value is the primal ½‖w‖² + Σ_i C_i max(0, 1 −
-// margin_i), margin_i = s_iy_i − max_{u≠y_i} s_iu, s_iu = F_iu + b_u, F = Kα. With another loss of the margin
-// the worth of α_iy_i changes (margin_loss.h), and its bound.
+// which is [ZienOng2007] (9) with one kernel; minus its value is that of the primal
+//
+//   ½‖w‖² + Σ_i C_i max(0, 1 − margin_i),   margin_i = s_iy_i − max_{u≠y_i} s_iu,   s_iu = F_iu + b_u,   F = Kα.
+//
+// With another loss of the margin the worth of α_iy_i changes (margin_loss.h), and its bound.
 //
 // Raising (i,u) and lowering (i,v) is allowed iff α_iu is below its bound; it changes the objective at the rate
 // g_iu − g_iv, g the gradient. d(u,v) is the least of these over samples. Moves that keep all sums are cycles

@@ -16,7 +16,7 @@
 
 namespace kloom::solvers {
 
-// Returns log Z; `mean` (may be the same as `location`'s copy) receives E f.
+// Returns log Z and writes E f into `mean`.
 double multinomial_probit(std::span<const double> location, Index label, std::span<double> mean);
 
 // P(f_c is the largest) for every c with f_c ~ N(location_c, deviation_c²), independent; they sum to 1.

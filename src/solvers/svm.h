@@ -10,9 +10,10 @@
 // Classification has p = −1. ε-regression has two variables per sample (p = ε ∓ z, y = ±1) that share a kernel
 // row. Weighted samples have their own C_i; SAMKL has its own p_i and C_i.
 //
-// Sequential minimal optimisation with second-order working sets [FanChenLin2005, WSS 2]. Optimality is
-// measured as there: with v_i = −y_i ∂/∂α_i, the violation is max{v_i : y_i α_i may grow} − min{v_i :
-// y_i α_i may fall}.
+// Sequential minimal optimisation with second-order working sets [FanChenLin2005, WSS 2]. Optimality is measured as
+// there: with v_i = −y_i times the derivative of the objective by α_i,
+//
+//   violation = max{v_i : y_i α_i may grow} − min{v_i : y_i α_i may fall}.
 #pragma once
 
 #include <functional>

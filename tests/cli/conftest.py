@@ -8,6 +8,7 @@ import struct
 import subprocess
 import zlib
 
+import numpy
 import pytest
 
 PROGRAM = os.environ["KLOOM_PROGRAM"]
@@ -81,6 +82,19 @@ def two_clouds(samples=40, features=3, seed=1):
         values = [generator.gauss(1.5 if sick and j == 0 else 0.0, 1.0) for j in range(features)]
         rows.append((values, "sick" if sick else "healthy"))
     return rows
+
+
+def labels_and_kernels(samples, seed):
+    """Labels and four Gaussian kernels with a unit diagonal and, for CVXOPT, full rank."""
+    generator = numpy.random.default_rng(seed)
+    x = generator.normal(size=(samples, 4))
+    y = numpy.where(numpy.sin(2 * x[:, 0]) + x[:, 1] + 0.3 * generator.normal(size=samples) > 0, 1.0, -1.0)
+    kernels = []
+    for columns in ([0], [1], [2, 3], [0, 1, 2, 3]):
+        part = x[:, columns]
+        square = ((part[:, None, :] - part[None, :, :]) ** 2).sum(axis=2)
+        kernels.append(numpy.exp(-square) * (1 - 1e-3) + 1e-3 * numpy.eye(samples))
+    return y, kernels
 
 
 def write_table(path, rows, header=None, ids=False):

@@ -5,18 +5,7 @@ import cvxopt.solvers
 import numpy
 import pytest
 
-
-def problem(samples, seed):
-    """Labels and four kernels of full rank, unit diagonal."""
-    generator = numpy.random.default_rng(seed)
-    x = generator.normal(size=(samples, 4))
-    y = numpy.where(numpy.sin(2 * x[:, 0]) + x[:, 1] + 0.3 * generator.normal(size=samples) > 0, 1.0, -1.0)
-    kernels = []
-    for columns in ([0], [1], [2, 3], [0, 1, 2, 3]):
-        part = x[:, columns]
-        square = ((part[:, None, :] - part[None, :, :]) ** 2).sum(axis=2)
-        kernels.append(numpy.exp(-square) * (1 - 1e-3) + 1e-3 * numpy.eye(samples))
-    return y, kernels
+from conftest import labels_and_kernels
 
 
 def cone_objective(y, kernels, price):
@@ -56,7 +45,7 @@ def cone_objective(y, kernels, price):
 
 @pytest.mark.parametrize("price", [0.1, 1.0, 30.0])
 def test_norm_two_reaches_the_cone_programme(kloom, tmp_path, price):
-    y, kernels = problem(samples=40, seed=3)
+    y, kernels = labels_and_kernels(samples=40, seed=3)
     expected = cone_objective(y, kernels, price)
     (tmp_path / "labels.csv").write_text("label\n" + "".join(f"{int(value)}\n" for value in y))
     numpy.save(tmp_path / "K.npy", numpy.stack(kernels, axis=2))

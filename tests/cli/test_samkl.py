@@ -9,7 +9,7 @@ import cvxopt.solvers
 import numpy
 import pytest
 
-from conftest import MISTAKE
+from conftest import MISTAKE, labels_and_kernels
 
 
 def tensors_of(path):
@@ -24,19 +24,6 @@ def tensors_of(path):
         begin, end = entry["data_offsets"]
         arrays[name] = numpy.frombuffer(data[8 + length + begin:8 + length + end]).reshape(entry["shape"])
     return arrays
-
-
-def problem(samples, seed):
-    """Labels and four kernels of full rank."""
-    generator = numpy.random.default_rng(seed)
-    x = generator.normal(size=(samples, 4))
-    y = numpy.where(numpy.sin(2 * x[:, 0]) + x[:, 1] + 0.3 * generator.normal(size=samples) > 0, 1.0, -1.0)
-    kernels = []
-    for columns in ([0], [1], [2, 3], [0, 1, 2, 3]):
-        part = x[:, columns]
-        square = ((part[:, None, :] - part[None, :, :]) ** 2).sum(axis=2)
-        kernels.append(numpy.exp(-square) * (1 - 1e-3) + 1e-3 * numpy.eye(samples))
-    return y, kernels
 
 
 def dual_13(y, kernels, switches, tau, price):
@@ -66,7 +53,7 @@ def dual_13(y, kernels, switches, tau, price):
 
 @pytest.mark.parametrize("price,m0,updates", [(0.3, 1, "one"), (3.0, 2, "one"), (30.0, 2, "stop"), (1.0, 3, "literal")])
 def test_inner_problem_is_the_published_dual(kloom, tmp_path, price, m0, updates):
-    y, kernels = problem(samples=36, seed=4)
+    y, kernels = labels_and_kernels(samples=36, seed=4)
     (tmp_path / "labels.csv").write_text("label\n" + "".join(f"{int(value)}\n" for value in y))
     numpy.save(tmp_path / "K.npy", numpy.stack(kernels, axis=2))
     report = kloom("train", "labels.csv", "--kernel-file", "K.npy", "--normalise", "none", "--method", "samkl", "--C",

@@ -31,7 +31,7 @@ inline void check_table(const data::TextTable& table, bool header) {
         throw std::logic_error("a number that is not finite");
       }
       if (cell.kind == data::CellKind::number &&
-          data::read_cell(data::number_text(cell.value)).value != cell.value) {
+          data::read_cell(data::label_text(cell.value)).value != cell.value) {
         throw std::logic_error("a number that does not read back");
       }
     }

@@ -20,15 +20,8 @@
 namespace kloom {
 namespace {
 
+using test::dataset_of;
 using test::relative_difference;
-
-Dataset dataset_of(const Matrix& x) {
-  Dataset data;
-  data.samples = x.rows();
-  data.features = x;
-  for (Index d = 0; d < x.cols(); ++d) data.feature_info.push_back({"f" + std::to_string(d), ""});
-  return data;
-}
 
 // One-feature kernels on 200 samples have ranks 2 to 20, so a low-rank bank truncates.
 struct Problem {

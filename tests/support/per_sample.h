@@ -22,23 +22,15 @@ struct SensorProblem {
   Targets truth;
 };
 
-inline Matrix dot_kernel(const Matrix& x, const Matrix& z) {
-  Matrix k(x.rows(), z.rows());
-  for (Index i = 0; i < x.rows(); ++i) {
-    for (Index j = 0; j < z.rows(); ++j) {
-      for (Index d = 0; d < x.cols(); ++d) k(i, j) += x(i, d) * z(j, d);
-    }
-  }
-  return k;
-}
-
 struct SensorSamples {
   std::vector<Matrix> views;
   Targets targets;
 };
 
-inline SensorSamples sensor_samples(Index n, Index sensors, double share, double wild, double noise,
-                                    unsigned seed) {
+inline SensorSamples sensor_samples(Index n, Index sensors, unsigned seed) {
+  constexpr double kBroken = 0.15;  // share of signals that come from a sensor out of order
+  constexpr double kWild = 5.0;     // deviation of those
+  constexpr double kNoise = 0.7;    // of the others about the class, which is ±1
   Normal normal(seed);
   SensorSamples samples;
   samples.views.assign(static_cast<std::size_t>(sensors), Matrix(n, 2));
@@ -48,18 +40,17 @@ inline SensorSamples sensor_samples(Index n, Index sensors, double share, double
     const double y = i % 2 == 0 ? 1.0 : -1.0;
     samples.targets.codes.push_back(y > 0.0 ? 1 : 0);
     for (Matrix& view : samples.views) {
-      const bool broken = normal.uniform() < share;
-      view(i, 0) = broken ? wild * normal() : y + noise * normal();
+      const bool broken = normal.uniform() < kBroken;
+      view(i, 0) = broken ? kWild * normal() : y + kNoise * normal();
       view(i, 1) = (broken ? 2.0 : -0.5) + 0.3 * normal();
     }
   }
   return samples;
 }
 
-inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, double share, double wild,
-                                    double noise, unsigned seed) {
-  const SensorSamples train = sensor_samples(n, sensors, share, wild, noise, seed);
-  const SensorSamples test = sensor_samples(fresh, sensors, share, wild, noise, seed + 5000);
+inline SensorProblem sensor_problem(Index n, Index fresh, Index sensors, unsigned seed) {
+  const SensorSamples train = sensor_samples(n, sensors, seed);
+  const SensorSamples test = sensor_samples(fresh, sensors, seed + 5000);
   SensorProblem problem;
   for (std::size_t v = 0; v < train.views.size(); ++v) {
     problem.train.push_back(dot_kernel(train.views[v], train.views[v]));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kloom/bank.h"
+#include "kloom/dataset.h"
 #include "kloom/matrix.h"
 #include "kloom/targets.h"
 
@@ -35,6 +36,25 @@ inline Matrix normal_matrix(Index rows, Index cols, unsigned seed) {
   Matrix result(rows, cols);
   for (double& value : result.values()) value = normal();
   return result;
+}
+
+// Samples with features called f0, f1, …
+inline Dataset dataset_of(const Matrix& x) {
+  Dataset data;
+  data.samples = x.rows();
+  data.features = x;
+  for (Index d = 0; d < x.cols(); ++d) data.feature_info.push_back({"f" + std::to_string(d), ""});
+  return data;
+}
+
+inline Matrix dot_kernel(const Matrix& x, const Matrix& z) {
+  Matrix k(x.rows(), z.rows());
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < z.rows(); ++j) {
+      for (Index d = 0; d < x.cols(); ++d) k(i, j) += x(i, d) * z(j, d);
+    }
+  }
+  return k;
 }
 
 inline Matrix rbf_kernel(const Matrix& x, const Matrix& z, double width) {
@@ -93,13 +113,17 @@ inline BinaryProblem binary_problem(Index n, Index features, const std::vector<d
   return problem;
 }
 
-// The kernels, made symmetric to the last bit.
-inline std::unique_ptr<KernelBank> bank_of(BinaryProblem problem) {
-  for (Matrix& k : problem.kernels) {
+// To the last bit: the lower triangles become those above.
+inline void make_symmetric(std::vector<Matrix>& kernels) {
+  for (Matrix& k : kernels) {
     for (Index i = 0; i < k.rows(); ++i) {
       for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
     }
   }
+}
+
+inline std::unique_ptr<KernelBank> bank_of(BinaryProblem problem) {
+  make_symmetric(problem.kernels);
   return make_dense_bank(problem.kernels, problem.names, true);
 }
 

@@ -430,8 +430,7 @@ Matrix DenseBank::apply_chosen(std::span<const Index> rows, std::span<const Inde
 Matrix DenseBank::apply_adjoint(ConstMatrixView g) const {
   verify({0, kernels()});
   if (symmetric() && g.cols == 1) {
-    // Half of the reading; sums of all kernels come after it, so that any number of threads gives the same
-    // bits.
+    // Half of the reading. The kernels are added up afterwards, so that any number of threads gives the same bits.
     const Matrix each = apply_each({g.data, rows(), kernels(), rows()});
     Matrix result(cols(), 1);
     for (Index p = 0; p < kernels(); ++p) algebra::axpy(1.0, each.column(p), result.values());

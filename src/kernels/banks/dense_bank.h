@@ -26,8 +26,8 @@ struct DenseStore {
   const double* f64 = nullptr;  // exactly one of the two is set; with kernels apart, f64 to the first of them
   const float* f32 = nullptr;
   std::vector<Kernel> apart;  // empty, or one per kernel
-  std::function<void(Index kernel)>
-      verify;  // may be empty; throws FileError if that kernel's bytes are damaged
+  // May be empty; throws FileError if that kernel's bytes are damaged.
+  std::function<void(Index kernel)> verify;
   std::size_t bytes = 0;
   std::size_t shared_bytes = 0;  // of these, what given matrices hold
 };

@@ -153,8 +153,7 @@ std::unique_ptr<KernelBank> make_rbf_family(const KernelBank& bank) {
   return std::make_unique<kernels::ConcatBank>(std::move(parts));
 }
 
-// Factors of all kernels at once; empty where the rank is too high. An exception in a thread is carried out of
-// it.
+// Factors of all kernels at once; empty where the rank is too high. What a thread throws is thrown again here.
 std::vector<std::optional<Matrix>> factorise(const KernelBank& bank, double tolerance) {
   const Matrix diagonal = bank.diagonal();
   std::vector<std::optional<Matrix>> factors(at(bank.kernels()));

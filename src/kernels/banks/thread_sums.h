@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums over kernels, each thread with one of its own over every T-th kernel: T threads give the same bits every
-// time.
+// Sums over kernels by T threads. Each adds up every T-th kernel in a sum of its own, and these are added in the order
+// of the threads, so that T threads give the same bits every time.
 #pragma once
 
 #include <omp.h>

@@ -93,8 +93,7 @@ class FamilyCombination final : public Combination {
   }
 
  private:
-  // `out`: rows = columns of the whole target, so that entry (i, j) of output k is out.data[i·rows + j +
-  // k·stride].
+  // `out`: rows = columns of the whole target; entry (i, j) of output k is out.data[i·rows + j + k·stride].
   void add_entry_block(std::span<const Index> rows, std::span<const Index> cols, double* t,
                        const MatrixView& out) const {
     for (std::size_t g = 0; g < families_.size(); ++g) {

@@ -104,8 +104,7 @@ class Adviser {
     return !varies || !(mean > 0.0) || (mean > 0.1 && mean < 10.0);
   }
 
-  // Given kernels stay as they are unless their sizes are far from those of the others, which have 1 on the
-  // diagonal.
+  // Given kernels stay as they are unless their diagonals are far from 1, which is what all others have there.
   void given() {
     if (!raw_.kernels.empty()) {
       const bool sized = std::ranges::all_of(raw_.kernels, well_sized);

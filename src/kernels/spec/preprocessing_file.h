@@ -24,8 +24,7 @@ namespace kloom::kernels {
                                                 data::SectionList& sections);
 [[nodiscard]] Preprocessing load_preprocessing(const nlohmann::json& document, data::TensorReader& tensors);
 
-// The decisions that the preprocessing does not tell by itself, with their places; an empty list if there are
-// none.
+// The decisions that the preprocessing does not tell by itself, with their places; the list may be empty.
 [[nodiscard]] nlohmann::json save_decisions(const Recipe& recipe);
 // `list` may be null: then every column is plain.
 [[nodiscard]] std::vector<ColumnDecision> load_decisions(const nlohmann::json* list,

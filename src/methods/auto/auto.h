@@ -5,7 +5,7 @@
 //   screen      every kernel alone, by the leave-one-out loss of ridge regression on some samples
 //   candidates  weights over kernels: the best of each kind, sums of the best, the best of every group (view, column),
 //               the mean of all, and weights of greatest evidence (gpmkl)
-//   machines    for each, kernel logistic regression and ridge regression with their best strengths (kernel_machine.h)
+//   machines    for each, kernel logistic regression and ridge regression with their best strengths (machine.h)
 //   blend       f(x) = Σ_c s_c f_c(x) + b with s ≥ 0 of least held-out loss; candidates without a share are dropped
 //
 // A margin or a training objective cannot choose the width of a kernel: the narrowest separates everything. Losses on

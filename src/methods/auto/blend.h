@@ -16,7 +16,7 @@ namespace kloom::methods {
 
 struct Blend {
   Vector shares;           // of every machine; 0: not needed
-  Vector bias;             // of every output: zeros, for the sums to begin with
+  Vector bias;             // of the blend itself, one per output: 0, since the machines bring their own
   double loss = 0.0;       // mean held-out loss of the blend
   double deviation = 0.0;  // numbers: 90 % of the held-out errors are within 1.645 of these
 

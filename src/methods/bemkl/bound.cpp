@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The exact lower bound of BEMKL [Gonen2012, eq. 2] for its factors as they are: E[log p] − E[log q] of every
-// variable.
+// The exact lower bound of BEMKL [Gonen2012, eq. 2] for its factors as they are: E[log p] − E[log q], variable
+// by variable.
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numbers>
@@ -58,8 +58,7 @@ double BemklFactors::bound_of_precisions_and_a() const {
   return sum;
 }
 
-// υ, and E[log p(G | a)] − E[log q(G)]. With weights, Σw counts in the likelihood and the samples in the
-// entropy.
+// υ, and E[log p(G | a)] − E[log q(G)]. With weights the likelihood counts Σw and the entropy the samples.
 double BemklFactors::bound_of_intermediate() const {
   const auto p = static_cast<double>(kernels());
   const double total = kernels_.total_weight();

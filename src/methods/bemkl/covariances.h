@@ -76,17 +76,19 @@ class Covariances {
   [[nodiscard]] static const Value& of_output(const std::vector<Value>& values, Index c) {
     return values[values.size() == 1 ? 0 : at(c)];
   }
-  // Σ(g_c): of the core trace and log determinant at first, then of the whole.
+  // What is kept of Σ(g_c) = B_c − κwwᵀ. make_core fills trace and log determinant with those of the core B_c;
+  // with_outputs then adds the rank-one term and makes them those of Σ(g_c).
   struct Output {
     double trace, log_det, kappa;
     Vector w;
   };
   [[nodiscard]] const Output& output(Index c) const { return of_output(outputs_, c); }
   [[nodiscard]] virtual std::shared_ptr<Covariances> copy() const = 0;
-  // The core of output c: makes it from Σ(e) and tells its trace and log determinant, false as above; itself; and
-  // out = rows · core.
+  // Makes the core B_c from Σ(e) and tells its trace and log determinant; false if it is not positive definite or
+  // not finite.
   [[nodiscard]] virtual bool make_core(std::size_t c, double upsilon, double epsilon, Output& of) = 0;
   [[nodiscard]] virtual Matrix core(Index c) const = 0;
+  // out = rows · B_c.
   virtual void times_core(Index c, ConstMatrixView rows, MatrixView out) const = 0;
 
   // diag E[ω] + AᵀA + n Σ_c E[ε_c] Σ(g_c) whole.

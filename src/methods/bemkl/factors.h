@@ -92,8 +92,7 @@ class BemklFactors {
   // elsewhere, D the precision of a_i without λ_i and r its linear term. Updates let 1/λ_i fall only like 1/t
   // there; this switches those samples off at once. False if there was none.
   bool switch_off_samples();
-  // From now on these samples have weight 0. The other factors stay where they are, for the next passes to
-  // move.
+  // From now on these samples have weight 0. The other factors stay as they are until the next pass.
   void leave_out(std::span<const Index> gone);
 
   [[nodiscard]] BemklLikelihood likelihood() const { return problem_.likelihood; }

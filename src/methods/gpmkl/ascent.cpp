@@ -41,8 +41,8 @@ class Climb {
   [[nodiscard]] Vector contributions(const GpWeights& w) const;
   [[nodiscard]] GpWeights weights(const Vector& v) const;
   [[nodiscard]] Point evaluate(Vector v, const Matrix& modes) const;
-  // Multiplies all contributions by the power of 4 that suits the likelihood best: codes of classes are of another size than
-  // scores.
+  // Multiplies all contributions by the power of 4 that suits the likelihood best: the start comes from codes of
+  // classes, which are of another size than scores.
   void rescale(Point& now) const;
   // L-BFGS among the contributions above 0. Returns whether the slopes are within the tolerance.
   bool round(Point& now, Index most);

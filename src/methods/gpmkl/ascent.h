@@ -27,8 +27,8 @@ struct GpWeights {
 
 struct AscentSettings {
   Index iterations = 100;
-  double tolerance =
-      1e-3;  // stop when no slope is larger: evidence per sample and output, for a factor e of a weight
+  // Stop when no slope is larger: ∂ objective / ∂ log weight, per sample and output.
+  double tolerance = 1e-3;
   double penalty = 0.0;
   // Told after every step, with the objective; true: stop.
   std::function<bool(Index, double)> progress;

@@ -278,8 +278,7 @@ void Fitter::warn_of_diagonals(Report& report) const {
   if (varying == 0) return;
   report.warnings.push_back(
       fmt::format("the diagonal of {} of the kernels in use varies: variances of new samples take its mean; "
-                  "kernels with a unit "
-                  "diagonal have exact ones",
+                  "kernels with a unit diagonal have exact ones",
                   varying));
 }
 

@@ -5,9 +5,9 @@
 //   K = Σ_p w_p K_p + w_0 11ᵀ,   w ≥ 0,
 //
 // numbers are scores plus Gaussian noise, classes come from the logistic likelihood, every class against the rest with
-// the same weights. The evidence, the probability of the targets with the scores integrated out, chooses w [RasmussenWilliams2006,
-// chapter 5]: exactly for numbers, by Laplace's approximation for classes (likelihood.h). Unlike a margin it does
-// not grow with every kernel that fits the training samples better, so it can choose among widths.
+// the same weights. The evidence, the probability of the targets with the scores integrated out, chooses w
+// [RasmussenWilliams2006, chapter 5]: exactly for numbers, by Laplace's approximation for classes (likelihood.h). Unlike a
+// margin it does not grow with every kernel that fits the training samples better, so it can choose among widths.
 #pragma once
 
 #include <memory>

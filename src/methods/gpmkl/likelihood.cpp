@@ -165,8 +165,8 @@ Matrix laplace_precision(const Matrix& kernel, const Vector& root, double& log_d
 }
 
 // [RasmussenWilliams2006] algorithm 5.1 with R = W^½ B⁻¹ W^½. A change dK of the covariance changes the evidence directly by
-// ½ aᵀ dK a − ½ tr(R dK), and through the mode by s₂ᵀ (I + K W)⁻¹ dK a, where s₂ᵢ = ½ Σᵢᵢ ∂³ log p / ∂fᵢ³ and Σ = (K⁻¹ + W)⁻¹.
-// The third derivative is −Wᵢᵢ (1 − 2πᵢ), and Σᵢᵢ Wᵢᵢ = 1 − Rᵢᵢ/Wᵢᵢ, so Σ itself is not needed. (I + K W)⁻ᵀ = I − R K.
+// ½ aᵀ dK a − ½ tr(R dK), and through the mode by s₂ᵀ (I + K W)⁻¹ dK a, where s₂ᵢ = ½ Σᵢᵢ ∂³ log p / ∂fᵢ³ and
+// Σ = (K⁻¹ + W)⁻¹. The third derivative is −Wᵢᵢ (1 − 2πᵢ), and Σᵢᵢ Wᵢᵢ = 1 − Rᵢᵢ/Wᵢᵢ, so Σ itself is not needed. (I + K W)⁻ᵀ = I − R K.
 GpEvidence laplace_evidence(const Matrix& kernel, const GpTask& task, Matrix& a) {
   GpEvidence result;
   const Index n = kernel.rows();

@@ -3,7 +3,7 @@
 // The evidence of a Gaussian process with covariance K, and how it changes with K.
 //
 //   numbers   log p(y) = log N(y; 0, K + σ² U⁻¹) + ½ (N − Σu) log 2πσ² − ½ Σ log u
-//   classes   Laplace's approximation with the logistic likelihood [RasmussenWilliams2006, eq. 3.32], summed over the outputs:
+//   classes   Laplace's approximation with the logistic likelihood [RasmussenWilliams2006, eq. 3.32], a sum over outputs:
 //             log q(y) = −½ aᵀf + Σ_i u_i log σ(y_i f_i) − ½ log det B,   B = I + W^½ K W^½,
 //             f = K a the mode of the posterior, W_ii = u_i π_i (1 − π_i), π = σ(f)
 //

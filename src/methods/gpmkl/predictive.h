@@ -10,12 +10,14 @@
 
 namespace kloom::methods {
 
-// σ(f) averaged over f ~ N(score, deviation²), nearly: the logistic function is taken for a probit. One score has two classes,
-// several are divided by their sum; then to the power 1/temperature, again with the sum 1. Samples × classes.
+// Samples × classes. The mean of σ(f) over f ~ N(score, deviation²), with a probit in the place of the logistic function,
+// for which the mean has a closed form; to the power 1/temperature, and divided by the sum over the classes. A single
+// score stands for two classes.
 [[nodiscard]] Matrix gp_probabilities(const Matrix& scores, const Matrix& deviation, double temperature);
 
-// Laplace's approximation replaces the likelihood of sample i by a normal one of the pseudo-target f_i + a_i/W_ii with the noise
-// 1/W_ii; without the i-th of these the score i is normal, with this mean and variance [RasmussenWilliams2006, eq. 5.12].
+// Laplace's approximation replaces the likelihood of sample i by that of a pseudo-target f_i + a_i/W_ii with normal noise
+// of variance 1/W_ii. Without the i-th of these, score i is normal with this mean and variance
+// [RasmussenWilliams2006, eq. 5.12].
 struct LeftOut {
   Vector mean;
   Vector variance;

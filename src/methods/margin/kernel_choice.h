@@ -11,8 +11,8 @@
 
 namespace kloom::methods {
 
-// At most `count` kernels, in their order: those of least leave-one-out loss of ridge regression, which has a closed form, on
-// at most 500 samples. All of them where there are no more.
+// At most `count` kernels, in their order: those of least leave-one-out loss of ridge regression, which has a closed
+// form, on at most 500 samples. All of them where there are no more.
 [[nodiscard]] std::vector<Index> promising_kernels(const KernelBank& bank, const MarginOutput& output,
                                                    Index count, const Context& context);
 

@@ -488,6 +488,7 @@ Learner margin_learner(MarginMethod method) {
   learner.working_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, true); };
   learner.least_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, false); };
   learner.wants_entries = true;
+  learner.equal_weights = method == MarginMethod::uniform;
   learner.load = load_margin;
   return learner;
 }

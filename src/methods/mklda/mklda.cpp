@@ -62,8 +62,7 @@ class Fitter {
   [[nodiscard]] Index steps() const {
     return std::max<Index>(1, static_cast<Index>(std::llround(options_.epochs * size())));
   }
-  // N
-  [[nodiscard]] double size() const { return static_cast<double>(samples_.size()); }
+  [[nodiscard]] double size() const { return static_cast<double>(samples_.size()); }  // the paper's N
   std::vector<Index> shuffled_order();
   std::vector<Index> drawn_order();
   Solution sweep(Matrix penalties);

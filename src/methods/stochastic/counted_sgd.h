@@ -78,8 +78,8 @@ struct SweepResult {
 // Samples with a count.
 [[nodiscard]] std::vector<Index> support_of(const Matrix& counts);
 
-// What a violation at step t adds to the average of the iterates of steps T₀ … T, T₀ = ⌊T/2⌋ +
-// 1, in counts over T.
+// What a violation at step t adds to the average of the iterates of steps T₀ … T, T₀ = ⌊T/2⌋ + 1. In units in which
+// it adds 1 to the last iterate, as the counts of SweepResult do.
 class SuffixAverage {
  public:
   explicit SuffixAverage(Index steps);

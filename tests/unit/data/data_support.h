@@ -6,43 +6,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "kloom/dataset.h"
 #include "kloom/error.h"
+#include "support/files.h"
 
 namespace kloom::testing_support {
 
-class TempFolder {
+class TempFolder : public testing::TemporaryFolder {
  public:
-  TempFolder() : path_(::testing::TempDir() + "kloom_data_XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw std::runtime_error("no temporary folder");
-    }
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
   // Writes a file and returns its path.
-  std::string write(const std::string& name, std::string_view content) const {
-    std::string path = path_ + "/" + name;
-    std::ofstream out(path, std::ios::binary);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    return path;
+  [[nodiscard]] std::string write(const std::string& name, std::string_view content) const {
+    testing::write_bytes(file(name), content);
+    return file(name);
   }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 // `call` must throw exactly an E whose message holds every one of `words`.
@@ -59,6 +39,10 @@ void expect_error(Call&& call, std::initializer_list<std::string_view> words) {
   } catch (const std::exception& error) {
     ADD_FAILURE() << "another error: " << error.what();
   }
+}
+
+inline void expect_refused(const DatasetRequest& request, std::initializer_list<std::string_view> words) {
+  expect_error<InvalidArgument>([&] { static_cast<void>(load_dataset(request, {})); }, words);
 }
 
 }  // namespace kloom::testing_support

@@ -20,6 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing_support::expect_error;
+using testing_support::expect_refused;
 using testing_support::TempFolder;
 
 class LoadDataset : public ::testing::Test {
@@ -29,9 +30,6 @@ class LoadDataset : public ::testing::Test {
     DatasetRequest request;
     request.path = folder.write(name, text);
     return request;
-  }
-  void expect_refused(const DatasetRequest& request, std::initializer_list<std::string_view> words) {
-    expect_error<InvalidArgument>([&] { static_cast<void>(load_dataset(request, {})); }, words);
   }
   TempFolder folder;
 };
@@ -134,7 +132,7 @@ TEST_F(LoadDataset, FormatsByName) {
   EXPECT_THAT(semicolon.notes, Contains(HasSubstr("semicolons")));
   expect_refused(table("a,y\n1,2\n", "t.xls"), {"t.xls", ".csv", ".npz"});
   DatasetRequest request;
-  request.path = folder.path() + "/none.csv";
+  request.path = folder.file("none.csv");
   expect_refused(request, {"none.csv", "no such file"});
   expect_refused({}, {"No data was given"});
   expect_error<FileError>([&] { static_cast<void>(load_dataset(table("a,y\n", "t.csv.gz"), {})); }, {"gzip"});

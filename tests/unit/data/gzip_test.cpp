@@ -114,9 +114,9 @@ TEST(Gzip, FilesByName) {
   EXPECT_EQ(read_unpacked(folder.write("b.csv.GZ", pack("x,y")), {plenty}), "x,y");
   expect_error<InvalidArgument>(
       [&] { static_cast<void>(read_unpacked(folder.write("c.csv", pack("x")), {plenty})); }, {"c.csv", ".gz"});
-  expect_error<InvalidArgument>([&] { static_cast<void>(read_file(folder.path() + "/none.csv", plenty)); },
+  expect_error<InvalidArgument>([&] { static_cast<void>(read_file(folder.file("none.csv"), plenty)); },
                                 {"none.csv", "no such file"});
-  expect_error<InvalidArgument>([&] { static_cast<void>(read_file(folder.path(), plenty)); }, {"folder"});
+  expect_error<InvalidArgument>([&] { static_cast<void>(read_file(folder.file("."), plenty)); }, {"folder"});
   const std::string large = folder.write("large", std::string(200000, 'x'));
   EXPECT_EQ(read_file(large, 200000).size(), 200000U);
   expect_error<ResourceError>([&] { static_cast<void>(read_file(large, 199999)); }, {"large"});

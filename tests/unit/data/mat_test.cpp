@@ -22,6 +22,7 @@
 #include "data/mat_child.h"
 #include "kloom/error.h"
 #include "support/files.h"
+#include "support/folders.h"
 
 namespace kloom::data {
 namespace {
@@ -397,11 +398,6 @@ std::string kind_name(const ::testing::TestParamInfo<int>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, MatDamage, ::testing::Values(0, 1, 2, 3), kind_name);
 
-std::string data_folder() {
-  const char* named = std::getenv("KLOOM_DATA");
-  return named != nullptr ? named : std::string(KLOOM_SOURCE_DIR) + "/../shared/data";
-}
-
 struct RealFile {
   const char* name;
   Index samples, kernels;
@@ -412,7 +408,7 @@ const std::vector<RealFile> real_files = {
 class MatRealData : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    path_ = data_folder() + "/" + real_files[static_cast<std::size_t>(GetParam())].name;
+    path_ = (test::data_folder() / real_files[static_cast<std::size_t>(GetParam())].name).string();
     if (!std::filesystem::exists(path_))
       GTEST_SKIP() << "no such data: " << path_ << " (name the folder in KLOOM_DATA)";
   }

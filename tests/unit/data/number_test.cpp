@@ -64,18 +64,18 @@ TEST(Number, EverythingElseIsText) {
 }
 
 TEST(Number, WrittenFormsReadBack) {
-  EXPECT_EQ(number_text(1.0), "1");
-  EXPECT_EQ(number_text(-0.0), "0");
-  EXPECT_EQ(number_text(-15.0), "-15");
-  EXPECT_EQ(number_text(100000.0), "100000");
-  EXPECT_EQ(number_text(123456789012.0), "123456789012");
-  EXPECT_EQ(number_text(0.1), "0.1");
-  EXPECT_EQ(number_text(1e300), "1e+300");
+  EXPECT_EQ(label_text(1.0), "1");
+  EXPECT_EQ(label_text(-0.0), "0");
+  EXPECT_EQ(label_text(-15.0), "-15");
+  EXPECT_EQ(label_text(100000.0), "100000");
+  EXPECT_EQ(label_text(123456789012.0), "123456789012");
+  EXPECT_EQ(label_text(0.1), "0.1");
+  EXPECT_EQ(label_text(1e300), "1e+300");
   std::mt19937_64 random(3);
   std::normal_distribution<double> exponent(0.0, 80.0);
   for (int i = 0; i < 2000; ++i) {
     const double value = std::exp(exponent(random)) * (i % 2 == 0 ? 1.0 : -1.0);
-    expect_number(number_text(value), value);
+    expect_number(label_text(value), value);
   }
 }
 
@@ -93,15 +93,12 @@ TEST(Names, Globs) {
   EXPECT_FALSE(glob_match("*a*a*a*a*a*a*a*a*a*a*b", std::string(200, 'a')));
 }
 
-TEST(Names, ListsSuggestionsAndStems) {
+TEST(Names, ListsAndSuggestions) {
   EXPECT_EQ(list_some({"a", "b"}), "a, b");
   EXPECT_EQ(list_some({"a", "b", "c"}, 2), "a, b, … (3 in all)");
-  EXPECT_EQ(did_you_mean("lable", {"x", "label"}), " Did you mean 'label'?");
-  EXPECT_EQ(did_you_mean("AGE", {"x", "age"}), " Did you mean 'age'?");
-  EXPECT_EQ(did_you_mean("weight", {"x", "age"}), "");
-  EXPECT_EQ(stem_of("a.b/rna.csv.gz"), "rna");
-  EXPECT_EQ(stem_of("rna"), "rna");
-  EXPECT_EQ(stem_of("x/.hidden"), ".hidden");
+  EXPECT_EQ(suggestion("lable", {"x", "label"}), " Did you mean 'label'?");
+  EXPECT_EQ(suggestion("AGE", {"x", "age"}), " Did you mean 'age'?");
+  EXPECT_EQ(suggestion("weight", {"x", "age"}), "");
 }
 
 }  // namespace

@@ -14,13 +14,13 @@
 #include "data/gzip.h"
 #include "kloom/dataset.h"
 #include "kloom/targets.h"
+#include "support/folders.h"
 
 namespace kloom {
 namespace {
 
-std::string data_folder() {
-  const char* const named = std::getenv("KLOOM_DATA");
-  return named != nullptr ? named : std::string(KLOOM_SOURCE_DIR) + "/../shared/data";
+std::string data_file(const std::string& name) {
+  return (test::data_folder() / name).string();
 }
 
 // "2: -1(benign)=444; 1(malignant)=239" -> {"-1": 444, "1": 239}.
@@ -41,7 +41,7 @@ void check_row(const data::TextTable& manifest, Index row) {
   const auto cell = [&](const char* name) { return std::string(manifest.cell(row, manifest.find(name))); };
   SCOPED_TRACE(cell("file"));
   DatasetRequest request;
-  request.path = data_folder() + "/" + cell("file");
+  request.path = data_file(cell("file"));
   const Dataset data = load_dataset(request, {});
   EXPECT_EQ(data.samples, std::stoi(cell("rows")));
   const bool kernels = cell("features").find("kernels") != std::string::npos;
@@ -63,10 +63,10 @@ void check_row(const data::TextTable& manifest, Index row) {
 }
 
 TEST(SharedData, AgreesWithItsManifest) {
-  const std::string path = data_folder() + "/MANIFEST.tsv";
+  const std::string path = data_file("MANIFEST.tsv");
   if (!std::filesystem::exists(path)) {
     ASSERT_EQ(std::getenv("KLOOM_DATA"), nullptr) << "KLOOM_DATA names a folder without MANIFEST.tsv";
-    GTEST_SKIP() << "no data sets in " << data_folder() << "; name a folder in KLOOM_DATA";
+    GTEST_SKIP() << "no data sets in " << test::data_folder() << "; name a folder in KLOOM_DATA";
   }
   const data::TextTable manifest =
       data::parse_csv(data::read_file(path, std::size_t{1} << 24U), {'\t', true, path});
@@ -78,7 +78,7 @@ TEST(SharedData, AgreesWithItsManifest) {
 
 TEST(SharedData, ProteinFoldViewsByPrefix) {
   DatasetRequest request;
-  request.path = data_folder() + "/proteinfold.train.csv.gz";
+  request.path = data_file("proteinfold.train.csv.gz");
   if (!std::filesystem::exists(request.path)) {
     GTEST_SKIP() << "no " << request.path << "; name a folder in KLOOM_DATA";
   }

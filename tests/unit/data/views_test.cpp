@@ -20,16 +20,13 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing_support::expect_error;
+using testing_support::expect_refused;
 using testing_support::TempFolder;
 
 class Views : public ::testing::Test {
  protected:
   ViewRequest file(const std::string& name, std::string_view text, const std::string& ending = ".csv") {
     return {name, folder.write(name + ending, text), {}};
-  }
-  void expect_refused(const DatasetRequest& request, std::initializer_list<std::string_view> words) {
-    expect_error<InvalidArgument>([&] { static_cast<void>(load_dataset(request, {})); }, words);
   }
   TempFolder folder;
 };

@@ -22,6 +22,7 @@ namespace kloom {
 namespace {
 
 using kernels::BankPart;
+using test::dataset_of;
 using test::normal_matrix;
 
 struct Made {
@@ -29,14 +30,6 @@ struct Made {
   std::unique_ptr<KernelBank> bank;
   double tolerance;  // absolute error of an entry (kernel entries are at most 1)
 };
-
-Dataset dataset_of(const Matrix& x) {
-  Dataset data;
-  data.samples = x.rows();
-  data.features = x;
-  for (Index d = 0; d < x.cols(); ++d) data.feature_info.push_back({"f" + std::to_string(d), ""});
-  return data;
-}
 
 Recipe recipe_of(const Matrix& x, const std::string& spec) {
   return Recipe::fit(dataset_of(x), parse_kernel_spec(spec), {}, {});

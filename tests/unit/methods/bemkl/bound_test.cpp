@@ -234,8 +234,7 @@ TEST(Bemkl, BoundIsExactAndNeverFallsForEveryTask) {
   }
 }
 
-// More than four kernels for every sample and output: both covariances are then kept as a diagonal and few
-// directions.
+// More than four kernels for every sample and output: both covariances are then a diagonal and few directions.
 TEST(Bemkl, BoundIsExactAndNeverFallsWithManyKernels) {
   for (double sigma_g : {0.05, 0.3, 2.0}) {
     for (const GammaPrior omega : {GammaPrior{1.0, 1.0}, GammaPrior{1e-10, 1e+10}}) {

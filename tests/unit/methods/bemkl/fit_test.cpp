@@ -34,8 +34,7 @@ BinaryProblem permuted(const BinaryProblem& problem, const std::vector<Index>& s
   return result;
 }
 
-// The same sums in another order: rounding of 1e-16 grows over 200 iterations to well below 1e-8 of the largest
-// weight.
+// The same sums in another order: over 200 iterations rounding grows to well below 1e-8 of the largest weight.
 constexpr double kPermutationTolerance = 1e-8;
 
 TEST(Bemkl, PermutedSamplesAndKernelsGiveThePermutedAnswer) {
@@ -67,8 +66,7 @@ TEST(Bemkl, FlippedLabelsGiveTheFlippedAnswer) {
   const FitResult turned = fit(flipped);
   Vector a;
   for (double value : straight.model.coefficients.values()) a.push_back(-value);
-  // f changes sign, so a and b do, e does not; every operation is symmetric in the sign, so the bits are the
-  // same.
+  // f changes sign, so a and b do, e does not; every operation is symmetric in the sign: the bits are the same.
   EXPECT_EQ(relative_difference(turned.model.coefficients.values(), a), 0.0);
   EXPECT_EQ(turned.model.bias[0], -straight.model.bias[0]);
   EXPECT_EQ(turned.model.weights.values, straight.model.weights.values);

@@ -12,6 +12,7 @@
 #include "kloom/recipe.h"
 #include "methods/bemkl/bemkl.h"
 #include "support/folders.h"
+#include "support/golden_json.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -20,16 +21,8 @@ namespace {
 using methods::BemklFactors;
 using methods::BemklOptions;
 using nlohmann::json;
+using test::matrix_of;
 using test::relative_difference;
-
-Matrix matrix_of(const json& rows) {
-  Matrix m(static_cast<Index>(rows.size()), static_cast<Index>(rows.at(0).size()));
-  for (Index i = 0; i < m.rows(); ++i) {
-    for (Index j = 0; j < m.cols(); ++j)
-      m(i, j) = rows.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j));
-  }
-  return m;
-}
 
 Matrix column_of(const json& values) {
   Matrix m(static_cast<Index>(values.size()), 1);

@@ -17,7 +17,7 @@ TEST(PerSample, MethodsWithKernelsOfTheirOwnForEachSampleWin) {
   std::map<std::string, double> mean;
   constexpr int kRepeats = 2;
   for (unsigned seed = 1; seed <= kRepeats; ++seed) {
-    const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 0.15, 5.0, 0.7, 100 * seed);
+    const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 100 * seed);
     for (const Learner& learner : all_learners())
       mean[learner.name] += test::sensor_accuracy(learner, problem) / kRepeats;
   }

@@ -214,15 +214,18 @@ TEST(Lmkl, SeveralClassesAndNumbersArePredicted) {
               2e-5 * line.report.objective);
 }
 
-TEST(Lmkl, RefusesWhatItCannotDo) {
+TEST(Lmkl, TakesTheKernelOfItsGatesByNameOrNumberAndRefusesOthers) {
   const test::BinaryProblem problem = test::binary_problem(20, 2, {1.0}, 11);
   const auto bank = bank_of(problem);
   LmklOptions options;
   options.probability = false;
-  options.gate_kernel = "cosine";
-  EXPECT_NO_THROW((void)methods::fit_lmkl(*bank, problem.targets, options, {}));
-  options.gate_kernel = "2";
-  EXPECT_NO_THROW((void)methods::fit_lmkl(*bank, problem.targets, options, {}));
+  const auto space = [&](const char* gate_kernel) {
+    options.gate_kernel = gate_kernel;
+    return part_of<GatedPart>(methods::fit_lmkl(*bank, problem.targets, options, {}).model).gates.space;
+  };
+  EXPECT_EQ(space("cosine"), (Vector{0.0, 1.0}));
+  EXPECT_EQ(space("2"), (Vector{0.0, 1.0}));
+  EXPECT_EQ(space("1"), (Vector{1.0, 0.0}));
   for (const char* name : {"cosin", "0", "3", ""}) {
     options.gate_kernel = name;
     EXPECT_THROW((void)methods::fit_lmkl(*bank, problem.targets, options, {}), InvalidArgument) << name;

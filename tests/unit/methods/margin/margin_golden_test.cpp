@@ -11,6 +11,7 @@
 #include "kloom/dataset.h"
 #include "methods/margin/mkl.h"
 #include "support/folders.h"
+#include "support/golden_json.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -21,23 +22,8 @@ using methods::MarginSolution;
 using methods::MarginTask;
 using methods::WeightRule;
 using nlohmann::json;
-
-Matrix matrix_of(const json& rows) {
-  Matrix m(static_cast<Index>(rows.size()), static_cast<Index>(rows.at(0).size()));
-  for (Index i = 0; i < m.rows(); ++i) {
-    for (Index j = 0; j < m.cols(); ++j)
-      m(i, j) = rows.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j));
-  }
-  return m;
-}
-
-void make_symmetric(std::vector<Matrix>& kernels) {
-  for (Matrix& k : kernels) {
-    for (Index i = 0; i < k.rows(); ++i) {
-      for (Index j = 0; j < i; ++j) k(i, j) = k(j, i);
-    }
-  }
-}
+using test::make_symmetric;
+using test::matrix_of;
 
 void expect_solution(std::vector<Matrix> kernels, const Vector& y, double c, const json& expected) {
   make_symmetric(kernels);

@@ -5,10 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kloom/error.h"
 #include "kloom/parts.h"
-#include "support/corpus.h"
 #include "support/files.h"
+#include "support/model_files.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -60,26 +59,14 @@ TEST(McmklFile, ComesBackToTheBit) {
 }
 
 TEST(McmklFile, DamageAtEveryByteIsRefused) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("m.kloom");
-  const Model model = sound_model();
-  save_model(model, path);
-  const auto count = testing::damage_everywhere(read_bytes(path), path, load_model,
-                                                [&](const Model& loaded) { return same(loaded, model); });
-  EXPECT_EQ(count.refused, count.tried);
+  testing::expect_damage_is_refused(sound_model(), same);
 }
 
 TEST(McmklFile, PartsThatBreakARuleAreNotSaved) {
-  const TemporaryFolder folder;
-  const auto refused = [&](auto change) {
+  const auto refused = [](auto change) {
     Model model = sound_model();
     change(model);
-    try {
-      save_model(model, folder.file("m.kloom"));
-    } catch (const InvalidArgument& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return testing::refusal_of(model);
   };
   EXPECT_EQ(refused([](Model&) {}), "accepted");
   EXPECT_THAT(refused([](Model& m) { edit_part<McmklPart>(m).box.pop_back(); }), HasSubstr("prices"));

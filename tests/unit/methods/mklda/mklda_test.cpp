@@ -34,14 +34,7 @@ Explicit explicit_problem(Index n, int classes, unsigned seed) {
   std::vector<Matrix> kernels;
   for (unsigned f = 0; f < 3; ++f) {
     p.features.push_back(normal_matrix(n, sizes[f], seed + f));
-    const Matrix& x = p.features.back();
-    Matrix k(n, n);
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = 0; j < n; ++j) {
-        for (Index d = 0; d < x.cols(); ++d) k(i, j) += x(i, d) * x(j, d);
-      }
-    }
-    kernels.push_back(std::move(k));
+    kernels.push_back(test::dot_kernel(p.features.back(), p.features.back()));
   }
   p.bank = make_dense_bank(kernels, {"a", "b", "c"}, true);
   p.targets.task = classes == 2 ? Task::binary : Task::multiclass;
@@ -203,26 +196,6 @@ TEST(MklDa, SuffixAverageIsTheMeanOfTheIterates) {
     }
     EXPECT_LE(relative_difference(scores.values(), mean.values()), 1e-11) << steps;
   }
-}
-
-// Completing the square: β is N(μ₀/(1+τσ₀²), σ₀²/(1+τσ₀²)), α Gamma with scale 2θ₀/(2 + wθ₀),
-// from the priors anew.
-TEST(MklDa, PlainConditionalsStartFromThePriors) {
-  Augmentation augmentation({1.0, 2.0, 3.0, 0.5}, 2, 2, false);
-  solvers::Draws draws(1);
-  Matrix norms(2, 2, 0.5);
-  for (int round = 0; round < 2; ++round) {
-    augmentation.draw_strengths(draws);
-    augmentation.draw_auxiliaries(norms, draws);
-    double tau = 0.0;
-    for (const double inverse : augmentation.inverse_lambda.values()) tau += 0.25 * inverse;
-    EXPECT_NEAR(augmentation.priors.theta, 4.0 / (2.0 + 1.0 * 2.0), 1e-15);
-    EXPECT_NEAR(augmentation.priors.mu, 3.0 / (1.0 + 0.25 * tau), 1e-12);
-    EXPECT_NEAR(augmentation.priors.sigma, 0.5 / std::sqrt(1.0 + 0.25 * tau), 1e-12);
-  }
-  // ‖w‖ = 0: a Lévy draw, a number all the same.
-  augmentation.draw_auxiliaries(Matrix(2, 2, 0.0), draws);
-  for (const double inverse : augmentation.inverse_lambda.values()) EXPECT_TRUE(std::isfinite(inverse));
 }
 
 TEST(MklDa, EveryModeLearnsAndIsCertified) {

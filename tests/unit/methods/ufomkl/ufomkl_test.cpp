@@ -34,14 +34,7 @@ Explicit explicit_problem(Index n, int classes, std::size_t kernels, unsigned se
   std::vector<std::string> names;
   for (std::size_t f = 0; f < kernels; ++f) {
     p.features.push_back(normal_matrix(n, 2 + static_cast<Index>(f), seed + static_cast<unsigned>(f)));
-    const Matrix& x = p.features.back();
-    Matrix k(n, n);
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = 0; j < n; ++j) {
-        for (Index d = 0; d < x.cols(); ++d) k(i, j) += x(i, d) * x(j, d);
-      }
-    }
-    grams.push_back(std::move(k));
+    grams.push_back(test::dot_kernel(p.features.back(), p.features.back()));
     names.push_back("k" + std::to_string(f));
   }
   p.bank = make_dense_bank(grams, names, true);

@@ -98,7 +98,8 @@ TEST(Machine, InfoDescribesThisMachine) {
               info.instruction_set == "older");
   EXPECT_GE(info.cores, 1);
   EXPECT_GE(info.threads, 1);
-  EXPECT_GT(info.memory_bytes, info.memory_free_bytes / 2);
+  EXPECT_GT(info.memory_bytes, 0U);
+  EXPECT_LE(info.memory_free_bytes, info.memory_bytes);
   EXPECT_NE(info.blas.find("OpenBLAS"), std::string::npos);
   EXPECT_FALSE(info.blas_core.empty());
   EXPECT_EQ(info.dgemm_gflops, 0.0);
