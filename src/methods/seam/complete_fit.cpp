@@ -12,6 +12,7 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
+#include "models/scores.h"
 
 namespace kloom {
 namespace {
@@ -37,7 +38,7 @@ void check_labels(const Learner& learner, const Targets& targets) {
     throw InvalidArgument(
         fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, learner.name));
   }
-  const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
+  const bool numbers = models::has_numbers(targets.task);
   for (Index k = 0; k < targets.values.size() && numbers; ++k) {
     if (std::isfinite(targets.values.data()[k])) continue;
     throw InvalidArgument(fmt::format("sample {} has no number to learn; fill it in or remove the sample",
