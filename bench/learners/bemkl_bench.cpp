@@ -75,11 +75,8 @@ kloom::Dataset training_part(const std::filesystem::path& file, const kloom::Con
 
 kloom::methods::BemklStart start_of(const kloom::Matrix& signs, Index kernels) {
   const Index n = signs.rows();
-  kloom::methods::BemklStart start{kloom::Matrix(n, 1, 1.0),
-                                   kloom::Matrix(n * kernels, 1),
-                                   kloom::Matrix(n, 1),
-                                   {0.0},
-                                   kloom::Vector(static_cast<std::size_t>(kernels), 1.0)};
+  kloom::methods::BemklStart start{kloom::Matrix(n, 1, 1.0), kloom::Matrix(n * kernels, 1),
+                                   kloom::Matrix(n, 1)};
   for (Index i = 0; i < n; ++i) start.f(i, 0) = 1.8 * signs(i, 0);
   for (Index k = 0; k < n * kernels; ++k) start.intermediate(k, 0) = 1.8 * signs(k % n, 0);
   return start;

@@ -153,6 +153,10 @@ bool has_codes(Task task) {
   return task == Task::binary || task == Task::multiclass;
 }
 
+bool has_numbers(Task task) {
+  return task == Task::regression || task == Task::multi_regression;
+}
+
 std::vector<Index> all_of(Index n) {
   std::vector<Index> indices(at(n));
   std::iota(indices.begin(), indices.end(), Index{0});

@@ -42,6 +42,7 @@ void add_output(const Model& model, const Matrix& outputs, Index c, const Predic
 // The sign of the one score, or the largest of several.
 [[nodiscard]] std::vector<int> codes_of(const Matrix& scores);
 [[nodiscard]] bool has_codes(Task task);
+[[nodiscard]] bool has_numbers(Task task);
 
 [[nodiscard]] std::vector<Index> all_of(Index n);
 // Rows that are not all 0.

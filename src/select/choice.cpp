@@ -12,6 +12,7 @@
 #include "kloom/evaluate.h"
 #include "kloom/kernels.h"
 #include "kloom/words.h"
+#include "models/scores.h"
 
 namespace kloom {
 
@@ -48,7 +49,7 @@ OptionGrid::value_type parse_grid_axis(const std::string& text, const Learner& l
 
 std::string default_metric(Task task) {
   if (task == Task::multilabel) return "label accuracy";
-  return task == Task::regression || task == Task::multi_regression ? "RMSE" : "accuracy";
+  return models::has_numbers(task) ? "RMSE" : "accuracy";
 }
 
 double metric_value(const Evaluation& evaluation, const std::string& metric) {

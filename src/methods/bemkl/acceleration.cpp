@@ -27,7 +27,6 @@ bool BemklFactors::iterate_from_intermediate() {
   if (!update_g_covariance()) return false;
   update_lambda();
   for (Index c = 0; c < outputs(); ++c) step_means_together(c);
-  add_up_g();
   update_gamma_omega();
   if (gaussian()) update_epsilon();
   if (!update_be()) return false;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "algebra/blas.h"
 #include "base/progress.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
@@ -20,12 +19,8 @@ namespace {
 
 // ---- from targets to problems
 
-bool is_regression(const Targets& targets) {
-  return targets.task == Task::regression || targets.task == Task::multi_regression;
-}
-
 BemklLikelihood likelihood_of(const Targets& targets, const BemklOptions& options) {
-  if (is_regression(targets)) return BemklLikelihood::gaussian;
+  if (models::has_numbers(targets.task)) return BemklLikelihood::gaussian;
   return options.likelihood == "multinomial" ? BemklLikelihood::multinomial : BemklLikelihood::probit;
 }
 
@@ -44,89 +39,19 @@ Vector output_column(const Targets& targets, Index c) {
     column.push_back(code == Targets::unlabelled ? 0.0 : code == c ? 1.0 : -1.0);
   if (targets.task == Task::multiclass) return column;
   for (const double value : targets.values.column(c))
-    column.push_back(is_regression(targets) ? value : std::isnan(value) ? 0.0 : value > 0.5 ? 1.0 : -1.0);
+    column.push_back(models::has_numbers(targets.task) ? value
+                     : std::isnan(value)               ? 0.0
+                                                       : (value > 0.5 ? 1.0 : -1.0));
   return column;
 }
 
-// ---- from factors to a model
-
-// Samples that were switched off leave the model.
-bool is_off(const BemklFactors& q, Index i, Index c, const BemklOptions& options) {
-  return options.sparse_samples && q.lambda()(i, c) >= 1e5;
-}
-
-BemklPosterior::Group group_of(const BemklFactors& q, const Vector& weights, const BemklOptions& options) {
-  BemklPosterior::Group group{q.lambda(),        q.omega(), q.gamma(),      q.upsilon(),    q.epsilon(),
-                              q.be_covariance(), {},        q.f_location(), q.e_location(), q.e_precision()};
-  if (q.likelihood() == BemklLikelihood::gaussian) group.f_location = {};
-  for (Index k = 0; k < group.f_location.size() && !weights.empty(); ++k) {
-    const double weight = weights[at(k % q.samples())];  // the factors' scale is √w times that of the model
-    group.f_location.data()[k] /= weight > 0.0 ? std::sqrt(weight) : 1.0;
-  }
-  for (Index c = 0; c < q.outputs() && options.variance; ++c) {
-    Matrix& covariance = group.a_covariance.emplace_back(q.a_covariance(c));
-    for (Index i = 0; i < covariance.rows(); ++i) {
-      for (Index j = 0; j < covariance.rows() && is_off(q, i, c, options); ++j)
-        covariance(i, j) = covariance(j, i) = 0.0;
-    }
-  }
-  return group;
-}
-
 // ---- the fit
-
-// Switches samples off for good and lets the rest settle. The bound may lose a thousandth of itself by that: it
-// has many maxima, and the one with fewer samples is what was asked for.
-void settle_samples(BemklFactors& factors, const BemklOptions& options, const Context& context,
-                    Report& report) {
-  for (int round = 0; round < 10; ++round) {
-    if (report.status == Status::numerical_trouble || report.status == Status::stopped) return;
-    BemklFactors fewer = factors;
-    if (!fewer.switch_off_samples()) return;
-    const Report part = run_bemkl(fewer, options, context);
-    if (part.status == Status::numerical_trouble ||
-        fewer.lower_bound() < factors.lower_bound() - 1e-3 * std::abs(factors.lower_bound()))
-      return;
-    factors = std::move(fewer);
-    report.iterations += part.iterations;
-    report.status = part.status;
-    report.message = part.message;
-  }
-}
-
-struct GroupFit {
-  BemklFactors factors;
-  Report report;
-};
-
-// The best of all starts by the bound.
-GroupFit fit_group(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
-                   const Context& context) {
-  std::optional<GroupFit> best;
-  for (Index restart = 0; restart < options.restarts; ++restart) {
-    std::optional<std::uint64_t> seed;
-    if (options.literal || options.start == "random" || restart > 0)
-      seed = context.seed + static_cast<std::uint64_t>(restart);
-    const BemklStart start = bemkl_start(bank, problem, options.margin, seed);
-    GroupFit fit{BemklFactors(bank, problem, bemkl_prior(options), start), {}};
-    fit.report = run_bemkl(fit.factors, options, context);
-    if (options.sparse_samples) settle_samples(fit.factors, options, context, fit.report);
-    const bool sound = fit.report.status != Status::numerical_trouble;
-    // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the model.
-    if (sound && !fit.factors.update_intermediate())
-      throw InternalError("BEMKL lost q(G) after its last iteration");
-    if (sound) fit.report.objective = fit.factors.lower_bound();
-    if (!best || (sound && fit.report.objective > best->report.objective)) best = std::move(fit);
-    if (best->report.status == Status::stopped) break;
-  }
-  return std::move(*best);
-}
 
 std::vector<BemklFactors> fit_groups(const KernelBank& bank, const BemklPlan& plan, const BemklOptions& options,
                                      const Context& context, Report& report) {
   std::vector<BemklFactors> factors;
   for (const BemklProblem& problem : plan.problems) {
-    GroupFit fit = fit_group(bank, problem, options, context);
+    BemklFit fit = fit_problem(bank, problem, options, context);
     if (report.status == Status::converged) report.status = fit.report.status;  // the worst of all fits is told
     report.message = fit.report.message;
     report.iterations += fit.report.iterations;
@@ -139,28 +64,20 @@ std::vector<BemklFactors> fit_groups(const KernelBank& bank, const BemklPlan& pl
   return factors;
 }
 
-// How many kernels are on: clearly not 0 and with a share in the scores; and by the rule of the paper.
-Report::Table kernels_in_use(const KernelBank& bank, const Model& model) {
+// How many kernels are on: clearly not 0; and by the rule of the paper.
+Report::Table kernels_in_use(const KernelWeights& weights) {
   Report::Table table{"kernels in use", {"output", "on", "with |weight| > 1e-3", "of"}, {}};
-  const Matrix applied = bank.apply(model.coefficients.view());
-  for (Index row = 0; row < model.weights.values.rows(); ++row) {
-    const auto weight = [&](Index m) { return std::abs(model.weights.values(row, m)); };
-    Vector share(at(bank.kernels()));
-    double total = 0.0;
-    for (Index c = 0; c < model.coefficients.cols(); ++c) {
-      if (model.weights.shape == KernelWeights::Shape::per_class && c != row) continue;
-      const Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
-      for (Index m = 0; m < bank.kernels(); ++m)
-        share[at(m)] += weight(m) * std::sqrt(algebra::dot(outputs.column(m), outputs.column(m)));
+  const Index kernels = weights.values.cols();
+  for (Index row = 0; row < weights.values.rows(); ++row) {
+    Index on = 0;
+    Index published = 0;
+    for (Index m = 0; m < kernels; ++m) {
+      const double weight = std::abs(weights.values(row, m));
+      on += weight > 2.0 * weights.deviation(row, m) ? 1 : 0;
+      published += weight > 1e-3 ? 1 : 0;
     }
-    for (const double value : share) total += value;
-    double on = 0.0;
-    double published = 0.0;
-    for (Index m = 0; m < bank.kernels(); ++m) {
-      published += weight(m) > 1e-3 ? 1.0 : 0.0;
-      on += weight(m) > 2.0 * model.weights.deviation(row, m) && share[at(m)] > 1e-3 * total ? 1.0 : 0.0;
-    }
-    table.rows.push_back({static_cast<double>(row + 1), on, published, static_cast<double>(bank.kernels())});
+    table.rows.push_back({static_cast<double>(row + 1), static_cast<double>(on), static_cast<double>(published),
+                          static_cast<double>(kernels)});
   }
   return table;
 }
@@ -178,14 +95,25 @@ void learn(const KernelBank& bank, const Targets& targets, const BemklOptions& o
   const BemklPlan plan = bemkl_plan(targets, options);
   const std::vector<BemklFactors> factors = fit_groups(bank, plan, options, context, report);
   report.seconds.emplace_back("iterations", clock.seconds());
-  result.model = bemkl_model(bank, targets, plan, factors, options);
-  const bool sound = report.status == Status::converged || report.status == Status::iteration_limit;
-  if (options.calibration != "none" && !options.literal && sound) {
-    edit_part<BemklPosterior>(result.model).temperature =
-        calibrated_temperature(bank, targets, plan, factors, options, context, report);
+  double temperature = 1.0;
+  if (options.calibration != "none" && is_usable(report)) {
+    try {
+      const HeldOut held_out = bemkl_held_out(bank, targets, plan, factors, options, context);
+      if (!held_out.empty()) {
+        temperature = held_out.temperature();
+        report.tables.push_back({"calibration on held-out samples",
+                                 {"temperature", "log loss before", "after"},
+                                 {{temperature, held_out.loss(1.0), held_out.loss(temperature)}}});
+      }
+    } catch (const Interrupted&) {
+      report.status = Status::stopped;
+      report.message = "stopped on request before probabilities were calibrated; the model is usable";
+    }
     report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
   }
-  report.tables.push_back(kernels_in_use(bank, result.model));
+  // Not before the folds: N × N covariances of the whole fit and of a fold need not be there together.
+  result.model = bemkl_model(bank, targets, plan, factors, options, temperature);
+  report.tables.push_back(kernels_in_use(result.model.weights));
 }
 
 // σ_g = 1 underfits several classes with few samples each, and less than 1 overfits elsewhere: of three values, the one
@@ -196,7 +124,7 @@ double chosen_sigma_g(const KernelBank& bank, const Targets& targets, BemklOptio
   constexpr Index kMost = 200;
   constexpr Index kLeast = 3;  // of a class: one for each fold
   constexpr double kUsual = 1.0;
-  if (targets.task != Task::multiclass || options.literal || options.calibration == "none") return kUsual;
+  if (targets.task != Task::multiclass || options.calibration == "none") return kUsual;
   const SomeSamples some = some_samples(bank, targets, kMost, kLeast, context.seed);
   if (some.targets.task != Task::multiclass) return kUsual;
   options.tolerance = std::max(options.tolerance, 1e-4);
@@ -227,6 +155,66 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 
 }  // namespace
 
+const OptionTable<BemklOptions>& bemkl_option_table() {
+  using O = BemklOptions;
+  static const OptionTable<O> table = {
+      {"sigma_g", &O::sigma_g, kNonNegative,
+       "standard deviation of each kernel's output; smaller values trust the kernels more and are "
+       "over-confident; 0: of 1, 0.3 and 0.1 what held-out samples of several classes prefer, else 1"},
+      {"margin", &O::margin, kNonNegative, "width of the region between the classes; the paper has 1",
+       kForClasses},
+      {"multiclass", &O::multiclass, one_of("shared", "one-versus-all"),
+       "several classes: one set of kernel weights for all, or one fit per class", kForClasses},
+      {"likelihood", &O::likelihood, one_of("probit", "multinomial"),
+       "several classes: a threshold for each, or the largest score wins", kForClasses},
+      {"iterations", &O::iterations, kAtLeastOne, "at most this many passes over all factors"},
+      {"tolerance", &O::tolerance, kNonNegative,
+       "stop when the lower bound rises by less than this part of itself; 0 runs all iterations"},
+      {"acceleration", &O::acceleration, one_of("anderson", "none"),
+       "extrapolate between updates where that raises the lower bound"},
+      {"sparse", &O::sparse, "switch most kernels off (gamma prior 1e-10, 1e+10 on kernel weights)"},
+      {"sparse_samples", &O::sparse_samples,
+       "switch most training samples off (gamma prior 1e-10, 1e+10 on sample weights): a smaller model"},
+      {"non_negative", &O::non_negative, "kernel weights cannot be negative; cheaper with many kernels"},
+      {"alpha_lambda", &O::alpha_lambda, kPositive, "shape of the prior on sample precisions"},
+      {"beta_lambda", &O::beta_lambda, kPositive, "scale of the prior on sample precisions"},
+      {"alpha_gamma", &O::alpha_gamma, kPositive, "shape of the prior on the bias precision"},
+      {"beta_gamma", &O::beta_gamma, kPositive, "scale of the prior on the bias precision"},
+      {"alpha_omega", &O::alpha_omega, kPositive, "shape of the prior on kernel precisions"},
+      {"beta_omega", &O::beta_omega, kPositive, "scale of the prior on kernel precisions"},
+      {"alpha_upsilon", &O::alpha_upsilon, kPositive,
+       "regression: shape of the prior on the precision of kernel outputs"},
+      {"beta_upsilon", &O::beta_upsilon, kPositive,
+       "regression: scale of the prior on the precision of kernel outputs"},
+      {"alpha_epsilon", &O::alpha_epsilon, kPositive,
+       "regression: shape of the prior on the precision of the noise"},
+      {"beta_epsilon", &O::beta_epsilon, kPositive,
+       "regression: scale of the prior on the precision of the noise"},
+      {"class_weight", &O::class_weight, one_of("none", "balanced"),
+       "balanced: weights of a class inversely to its size", kForClasses},
+      {"start", &O::start, one_of("mean", "random"),
+       "where the iteration starts: the expected starting point, or a random one from the seed"},
+      {"restarts", &O::restarts, kAtLeastOne,
+       "keep the best of so many starts; those after the first are random"},
+      {"variance", &O::variance, "keep the N x N posterior covariance, which full predictive variances need"},
+      {"calibration", &O::calibration, one_of("held-out", "none"),
+       "learn from three folds how sure probabilities and intervals may be"},
+      {"literal", &O::literal,
+       "as published: random start, all iterations, probabilities divided by the variance"},
+  };
+  return table;
+}
+
+BemklPrior bemkl_prior(const BemklOptions& options) {
+  BemklPrior hyper{options.sigma_g > 0.0 ? options.sigma_g : 1.0, options.margin,
+                   {options.alpha_lambda, options.beta_lambda},   {options.alpha_gamma, options.beta_gamma},
+                   {options.alpha_omega, options.beta_omega},     {options.alpha_upsilon, options.beta_upsilon},
+                   {options.alpha_epsilon, options.beta_epsilon}, options.non_negative};
+  if (options.sparse) hyper.omega = {1e-10, 1e+10};
+  if (options.sparse_samples) hyper.lambda = {1e-10, 1e+10};
+  return hyper;
+}
+
 BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options) {
   const Vector weights = sample_weights(targets, options);
   const Index outputs = outputs_of(targets);
@@ -234,7 +222,7 @@ BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options) {
   BemklPlan plan;
   for (Index c = 0; c < outputs; ++c) {
     Standardised column{output_column(targets, c)};
-    if (is_regression(targets)) {
+    if (models::has_numbers(targets.task)) {
       if (!options.literal) column = standardised(column.values, weights);
       plan.target_centre.push_back(column.centre);
       plan.target_scale.push_back(column.scale);
@@ -248,7 +236,7 @@ BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options) {
 }
 
 Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
-                  const std::vector<BemklFactors>& factors, const BemklOptions& options) {
+                  const std::vector<BemklFactors>& factors, const BemklOptions& options, double temperature) {
   const auto groups = std::ssize(factors);
   Model model;
   model.task = targets.task;
@@ -260,6 +248,7 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
   auto posterior = std::make_shared<BemklPosterior>();
   posterior->likelihood = plan.problems.front().likelihood;
   posterior->prior = bemkl_prior(options);
+  posterior->temperature = temperature;
   posterior->literal = options.literal;
   posterior->sample_weights = plan.problems.front().weights;
   posterior->target_centre = plan.target_centre;
@@ -267,16 +256,17 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
   Index column = 0;
   for (Index g = 0; g < groups; ++g) {
     const BemklFactors& q = factors[at(g)];
-    posterior->groups.push_back(group_of(q, posterior->sample_weights, options));
+    posterior->groups.push_back(q.posterior(options.variance));
+    const Matrix& covariance = posterior->groups.back().be_covariance;
     for (Index m = 0; m < bank.kernels(); ++m) {
       model.weights.values(g, m) = q.be()[at(q.outputs() + m)];
-      model.weights.deviation(g, m) = std::sqrt(q.be_variance()[at(q.outputs() + m)]);
+      model.weights.deviation(g, m) = std::sqrt(covariance(q.outputs() + m, q.outputs() + m));
     }
     for (Index c = 0; c < q.outputs(); ++c, ++column) {
       const double scale = plan.target_scale.empty() ? 1.0 : plan.target_scale[at(column)];
       const double centre = plan.target_centre.empty() ? 0.0 : plan.target_centre[at(column)];
       for (Index i = 0; i < bank.rows(); ++i)
-        model.coefficients(i, column) = is_off(q, i, c, options) ? 0.0 : scale * q.a()(i, c);
+        model.coefficients(i, column) = options.sparse_samples && q.is_off(i, c) ? 0.0 : scale * q.a()(i, c);
       model.bias.push_back(scale * q.be()[at(c)] + centre);
     }
   }
@@ -289,8 +279,13 @@ FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklO
   return complete_fit(find_learner("bemkl"), bank, targets, option_texts(bemkl_option_table(), options),
                       context, [&](FitResult& result) {
                         BemklOptions settled = options;
+                        if (options.literal) {
+                          settled.start = "random";
+                          settled.acceleration = settled.calibration = "none";
+                          settled.tolerance = 0.0;
+                        }
                         if (options.sigma_g == 0.0)
-                          settled.sigma_g = chosen_sigma_g(bank, targets, options, context);
+                          settled.sigma_g = chosen_sigma_g(bank, targets, settled, context);
                         learn(bank, targets, settled, context, result);
                         result.report.options["sigma_g"] = number_text(settled.sigma_g);
                       });

@@ -11,13 +11,12 @@
 // choices: random start, plain updates for a fixed number of iterations, probabilities divided by the variance.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "kloom/learner.h"
 #include "methods/bemkl/factors.h"
+#include "methods/seam/calibration.h"
 #include "methods/seam/option_table.h"
 
 namespace kloom::methods {
@@ -60,22 +59,30 @@ struct BemklPlan {
 };
 [[nodiscard]] BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options);
 
-// Where the iteration starts (start.cpp); without a seed, at the expectation of random starts.
-[[nodiscard]] BemklStart bemkl_start(const KernelBank& bank, const BemklProblem& problem, double margin,
-                                     std::optional<std::uint64_t> seed);
-
 // Iterates until the bound has settled (run.cpp): status, message, trace and iterations.
 [[nodiscard]] Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Context& context);
+// True if there is something to go on from.
+[[nodiscard]] inline bool is_usable(const Report& report) {
+  return report.status == Status::converged || report.status == Status::iteration_limit;
+}
+
+// One joint fit: of all its starts, the best by the bound.
+struct BemklFit {
+  BemklFactors factors;
+  Report report;
+};
+[[nodiscard]] BemklFit fit_problem(const KernelBank& bank, const BemklProblem& problem,
+                                   const BemklOptions& options, const Context& context);
 
 // The model that the factors of all joint fits amount to.
 [[nodiscard]] Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
-                                const std::vector<BemklFactors>& factors, const BemklOptions& options);
+                                const std::vector<BemklFactors>& factors, const BemklOptions& options,
+                                double temperature = 1.0);
 
-// Temperature of the predictions, from samples that fits have not seen (calibration.cpp); 1 if there are too few
-// of them. Tells the report what it found.
-[[nodiscard]] double calibrated_temperature(const KernelBank& bank, const Targets& targets,
-                                            const BemklPlan& plan, const std::vector<BemklFactors>& factors,
-                                            const BemklOptions& options, const Context& context,
-                                            Report& report);
+// What fits that go on from these factors say of samples that they have not seen (calibration.cpp); nothing if there are
+// too few of them. Throws Interrupted if told to stop.
+[[nodiscard]] HeldOut bemkl_held_out(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
+                                     const std::vector<BemklFactors>& factors, const BemklOptions& options,
+                                     const Context& context);
 
 }  // namespace kloom::methods

@@ -12,6 +12,8 @@
 namespace kloom::methods {
 namespace {
 
+using algebra::Op;
+
 const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 
 // E[log x] of a precision x with q(x) = Gamma, by its shape and mean.
@@ -100,22 +102,20 @@ double BemklFactors::bound_of_f() const {
 // ---- the expectations that it is made of
 
 double BemklFactors::kernel_residual(Index c) const {
-  const double* g = intermediate_.column(c).data();
-  const double* k = kernel_outputs_.column(c).data();
-  double residual = 0.0;
-#pragma omp simd reduction(+ : residual)
-  for (Index i = 0; i < intermediate_.rows(); ++i) residual += (g[i] - k[i]) * (g[i] - k[i]);
-  return residual + trace_a_[at(c)] + kernels_.count() * covariances_->output_trace(c);
+  Vector away(intermediate_.column(c).begin(), intermediate_.column(c).end());
+  algebra::axpy(-1.0, kernel_outputs_.column(c), away);
+  return algebra::dot(away, away) + trace_a_[at(c)] + kernels_.count() * covariances_->output_trace(c);
 }
 
-// With b_c: Σw E[b²] + 2 (G1)ᵀE[e b]; without: μ(e)ᵀ(GᵀG + N Σ(g))μ(e).
+// With b_c: Σw E[b²] + 2·1ᵀG E[e b]; without: μ(e)ᵀ(GᵀG + N Σ(g))μ(e).
 double BemklFactors::square_of_outputs(Index c) const {
   Matrix product(1, kernels());
   covariances_->times_outputs(c, {e().data(), 1, kernels(), 1}, product.view());
-  Vector means(at(samples()));
-  algebra::gemv(algebra::Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means);
-  return kernels_.total_weight() * second_moment_be(c) +
-         2.0 * algebra::dot(g_sum_.column(c), cross_moment_eb(c)) + algebra::dot(means, means) +
+  Matrix means(samples(), 2);  // G μ(e) and G E[e b]
+  algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means.column(0));
+  algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), cross_moment_eb(c), 0.0, means.column(1));
+  return kernels_.total_weight() * second_moment_be(c) + 2.0 * algebra::dot(kernels_.root(), means.column(1)) +
+         algebra::dot(means.column(0), means.column(0)) +
          kernels_.count() * algebra::dot(product.values(), e());
 }
 

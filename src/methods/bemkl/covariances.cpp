@@ -17,6 +17,12 @@ std::shared_ptr<const Covariances> make_covariances(Index samples, Index kernels
   return make_direct_covariances(kernels, regression ? at(outputs) : 1);
 }
 
+Matrix diagonal_matrix(const Vector& diagonal) {
+  Matrix result(std::ssize(diagonal), std::ssize(diagonal));
+  for (Index m = 0; m < result.rows(); ++m) result(m, m) = diagonal[at(m)];
+  return result;
+}
+
 Covariances::Covariances(Index kernels, std::size_t outputs)
     : weight_variances_(at(kernels), 1.0),
       outputs_(outputs, {static_cast<double>(kernels), 0.0, 0.0, Vector(at(kernels))}) {}

@@ -103,6 +103,8 @@ class Covariances {
   std::vector<Output> outputs_;
 };
 
+[[nodiscard]] Matrix diagonal_matrix(const Vector& diagonal);
+
 // With more kernels than this rule asks for, the thin form is faster than P × P inverses.
 [[nodiscard]] inline bool thin_pays(Index samples, Index outputs, Index kernels) {
   return kernels >= 4 * samples * outputs;

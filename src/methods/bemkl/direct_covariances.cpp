@@ -24,17 +24,11 @@ std::shared_ptr<const Matrix> shared(Matrix matrix) {
   return std::make_shared<const Matrix>(std::move(matrix));
 }
 
-Matrix identity(Index n) {
-  Matrix result(n, n);
-  for (Index i = 0; i < n; ++i) result(i, i) = 1.0;
-  return result;
-}
-
 class DirectCovariances final : public Covariances {
  public:
   DirectCovariances(Index kernels, std::size_t outputs)
       : Covariances(kernels, outputs),
-        precision_(shared(identity(kernels))),
+        precision_(shared(diagonal_matrix(weight_variances_))),
         factor_(precision_),
         cores_(outputs, {1.0, 0.0, precision_}) {}
 

@@ -34,9 +34,9 @@ bool BemklFactors::iterate() {
 
 namespace {
 
-// E[x] of q(x) = Gamma(shape + ½, (1/scale + ½ E[v²])⁻¹), the factor of the precision x of one variable v.
-double expected_precision(const GammaPrior& prior, double second_moment) {
-  return (prior.shape + 0.5) / (1.0 / prior.scale + 0.5 * second_moment);
+// E[x] of q(x) = Gamma(shape + ½n, (1/scale + ½ E[‖v‖²])⁻¹), the factor of the precision x of n variables v.
+double expected_precision(const GammaPrior& prior, double square, double count = 1.0) {
+  return (prior.shape + 0.5 * count) / (1.0 / prior.scale + 0.5 * square);
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ void BemklFactors::update_lambda() {
 }
 
 void BemklFactors::update_upsilon() {
-  const double shape = prior_.upsilon.shape + 0.5 * kernels_.total_weight() * static_cast<double>(kernels());
+  const double count = kernels_.total_weight() * static_cast<double>(kernels());
   for (Index c = 0; c < outputs(); ++c)
-    upsilon_[at(c)] = shape / (1.0 / prior_.upsilon.scale + 0.5 * kernel_residual(c));
+    upsilon_[at(c)] = expected_precision(prior_.upsilon, kernel_residual(c), count);
 }
 
 // ---- a
@@ -80,10 +80,8 @@ bool BemklFactors::update_a(Index c, std::span<const double> pull) {
   trace_a_[at(c)] = kernels_.count() / upsilon;
   for (Index i = 0; i < samples(); ++i) {
     a_variance_(i, c) = present(i) ? variance[at(i)] : 0.0;
-    lambda_of_a_(i, c) = lambda_(i, c);
     trace_a_[at(c)] -= lambda_(i, c) * a_variance_(i, c) / upsilon;
   }
-  upsilon_of_a_[at(c)] = upsilon;
   return std::isfinite(log_det_a_[at(c)]);
 }
 
@@ -93,7 +91,7 @@ bool BemklFactors::update_intermediate() {
   if (!update_g_covariance()) return false;
   for (Index c = 0; c < outputs(); ++c)
     covariances_->times_outputs(c, linear_term_of_g(c).view(), of_output(intermediate_, c));
-  add_up_g();
+  trace_of_weights_.reset();
   return true;
 }
 
@@ -101,12 +99,6 @@ bool BemklFactors::update_g_covariance() {
   const auto next = covariances_->with_outputs(e(), upsilon_, epsilon_);
   if (next) covariances_ = next;
   return next != nullptr;
-}
-
-void BemklFactors::add_up_g() {
-  for (Index c = 0; c < outputs(); ++c)
-    algebra::gemv(Op::transpose, 1.0, of_output(intermediate_, c), kernels_.root(), 0.0, g_sum_.column(c));
-  trace_of_weights_.reset();
 }
 
 Matrix BemklFactors::linear_term_of_g(Index c) const {
@@ -130,21 +122,29 @@ void BemklFactors::update_gamma_omega() {
 }
 
 void BemklFactors::update_epsilon() {
-  const double shape = prior_.epsilon.shape + 0.5 * kernels_.total_weight();
   for (Index c = 0; c < outputs(); ++c)
-    epsilon_[at(c)] = shape / (1.0 / prior_.epsilon.scale + 0.5 * target_residual(c));
+    epsilon_[at(c)] = expected_precision(prior_.epsilon, target_residual(c), kernels_.total_weight());
 }
 
 // ---- (b, e)
 
 // [Gonen2012, eq. 4]. The precision of (b, e) is [diag c_c, Bᵀ; B, Λ] with c_c = E[γ_c] + E[ε_c]N, columns
-// B_c = E[ε_c]G_c1 and Λ = diag E[ω] + Σ_c E[ε_c](G_cᵀG_c + NΣ(g_c)); the right-hand side is E[ε_c][1ᵀf; G_cf].
+// B_c = E[ε_c]G_cᵀ1 and Λ = diag E[ω] + Σ_c E[ε_c](G_cᵀG_c + NΣ(g_c)); the right-hand side is E[ε_c][1ᵀf; G_cᵀf].
 // Free weights are solved for with the biases eliminated, Σ(e) = (Λ − Σ_c B_cB_cᵀ/c_c)⁻¹, and the biases follow.
 // Non-negative weights are updated for given biases, which come first.
 bool BemklFactors::update_be() {
-  if (prior_.non_negative) update_biases();
-  Matrix asked = right_side_of_weights();
-  const Matrix rows = rows_for_weights();
+  Matrix couplings(kernels(), outputs());  // B
+  for (Index c = 0; c < outputs(); ++c)
+    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), kernels_.root(), 0.0,
+                  couplings.column(c));
+  if (prior_.non_negative) update_biases(couplings);
+  const Vector right = right_side_of_weights();
+  Matrix asked(1 + outputs(), kernels());
+  for (Index m = 0; m < kernels(); ++m) {
+    asked(0, m) = right[at(m)];
+    for (Index c = 0; c < outputs(); ++c) asked(1 + c, m) = couplings(m, c);
+  }
+  const Matrix rows = rows_for_weights(couplings);
   const auto next = covariances_->with_weights({omega_, rows, epsilon_, kernels_.count(), e()}, asked);
   if (!next) return false;
   covariances_ = next;
@@ -153,31 +153,28 @@ bool BemklFactors::update_be() {
     be_variance_[at(outputs() + m)] = next->weight_variances()[at(m)];
   }
   if (prior_.non_negative) return true;
-  update_biases();
-  update_bias_covariances(asked);
+  update_biases(couplings);
+  update_bias_covariances(couplings, asked);
   return true;
 }
 
-// In the first row the right-hand side of e, with the biases eliminated or given; below it the rows B_cᵀ.
-Matrix BemklFactors::right_side_of_weights() const {
-  Matrix right(1 + outputs(), kernels());
+// Σ_c E[ε_c]G_cᵀ(f_c − b_c1), with the biases that are given, or those for e = 0 where they are eliminated.
+Vector BemklFactors::right_side_of_weights() const {
+  Vector right(at(kernels()));
   for (Index c = 0; c < outputs(); ++c) {
+    Vector f(f_.column(c).begin(), f_.column(c).end());
     const double bias = prior_.non_negative
                             ? be_[at(c)]
-                            : epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c)) / bias_precision(c);
-    Vector product(at(kernels()));
-    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 0.0, product);
-    for (Index m = 0; m < kernels(); ++m) {
-      right(1 + c, m) = epsilon_[at(c)] * g_sum_(m, c);
-      right(0, m) += product[at(m)] - bias * right(1 + c, m);
-    }
+                            : epsilon_[at(c)] * algebra::dot(kernels_.root(), f) / bias_precision(c);
+    algebra::axpy(-bias, kernels_.root(), f);
+    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f, 1.0, right);
   }
   return right;
 }
 
 // Rows A with AᵀA = Σ_c E[ε_c] G_cᵀG_c − B_cB_cᵀ/c_c: A_c = √E[ε_c] (I − κrrᵀ)G_c, r the roots of the samples'
 // weights. Given biases: κ = 0.
-Matrix BemklFactors::rows_for_weights() const {
+Matrix BemklFactors::rows_for_weights(const Matrix& couplings) const {
   Matrix rows(samples() * outputs(), kernels());
   for (Index c = 0; c < outputs(); ++c) {
     const double total = kernels_.total_weight();
@@ -187,33 +184,34 @@ Matrix BemklFactors::rows_for_weights() const {
     for (Index m = 0; m < kernels(); ++m) {
       const auto column = rows.column(m).subspan(at(c * samples()), at(samples()));
       algebra::axpy(scale, of_output(intermediate_, c).column(m), column);
-      algebra::axpy(-scale * kappa * g_sum_(m, c), kernels_.root(), column);
+      algebra::axpy(-kappa * couplings(m, c) / scale, kernels_.root(), column);
     }
   }
   return rows;
 }
 
 // Means of the biases for given e; their covariance and entropy are those for given e, too.
-void BemklFactors::update_biases() {
+void BemklFactors::update_biases(const Matrix& couplings) {
   bias_entropy_ = 0.0;
   for (Index c = 0; c < outputs(); ++c) {
-    const double pull = algebra::dot(kernels_.root(), f_.column(c)) - algebra::dot(g_sum_.column(c), e());
-    be_[at(c)] = epsilon_[at(c)] * pull / bias_precision(c);
+    const double pull =
+        epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c)) - algebra::dot(couplings.column(c), e());
+    be_[at(c)] = pull / bias_precision(c);
     be_variance_[at(c)] = bias_covariance_(c, c) = 1.0 / bias_precision(c);
     bias_entropy_ += 0.5 * (1.0 + std::log(2.0 * std::numbers::pi / bias_precision(c)));
   }
 }
 
-// cov(e, b_c) = −Σ(e)B_c/c_c and cov(b_d, b_c) = B_dᵀΣ(e)B_c/(c_d c_c), plus 1/c_c on the diagonal. With
-// Σ(e)⁻¹ = diag E[ω] + Σ_c E[ε_c]E[G_cᵀG_c] − Σ_c B_cB_cᵀ/c_c, the trace of the middle term times Σ(e) follows too.
-void BemklFactors::update_bias_covariances(const Matrix& solved) {
+// cov(e, b_c) = −Σ(e)B_c/c_c and cov(b_d, b_c) = B_dᵀΣ(e)B_c/(c_d c_c), plus 1/c_c on the diagonal; Σ(e)B_c in row 1 + c
+// of `solved`. With Σ(e)⁻¹ = diag E[ω] + Σ_c E[ε_c]E[G_cᵀG_c] − Σ_c B_cB_cᵀ/c_c, the trace of the middle term times Σ(e)
+// follows too.
+void BemklFactors::update_bias_covariances(const Matrix& couplings, const Matrix& solved) {
   double trace = static_cast<double>(kernels());
   for (Index m = 0; m < kernels(); ++m) trace -= omega_[at(m)] * be_variance_[at(outputs() + m)];
   for (Index c = 0; c < outputs(); ++c) {
     for (Index m = 0; m < kernels(); ++m) cross_(m, c) = -solved(1 + c, m) / bias_precision(c);
     for (Index d = 0; d < outputs(); ++d)
-      bias_covariance_(d, c) =
-          -epsilon_[at(d)] * algebra::dot(g_sum_.column(d), cross_.column(c)) / bias_precision(d);
+      bias_covariance_(d, c) = -algebra::dot(couplings.column(d), cross_.column(c)) / bias_precision(d);
     trace += bias_precision(c) * bias_covariance_(c, c);
     bias_covariance_(c, c) += 1.0 / bias_precision(c);
     be_variance_[at(c)] = bias_covariance_(c, c);
@@ -266,49 +264,43 @@ void BemklFactors::update_f_multinomial() {
 // ---- the start, and fewer samples
 
 BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklPrior& prior,
-                           const BemklStart& start)
+                           BemklStart start)
     : kernels_(bank, problem.weights),
       prior_(prior),
       problem_(std::move(problem)),
-      a_(start.a),
-      intermediate_(start.intermediate),
-      be_(start.b),
-      f_(gaussian() ? problem_.targets : start.f) {
+      a_(std::move(start.a)),
+      intermediate_(std::move(start.intermediate)),
+      f_(gaussian() ? problem_.targets : std::move(start.f)) {
   const auto expected = [](const GammaPrior& gamma) { return gamma.shape * gamma.scale; };
   const Index n = samples();
   const Index p = kernels();
   const Index m = outputs();
-  lambda_ = lambda_of_a_ = Matrix(n, m, expected(prior.lambda));
+  lambda_ = Matrix(n, m, expected(prior.lambda));
   a_variance_ = Matrix(n, m, 1.0);
   log_det_a_.resize(at(m));
-  trace_a_.assign(at(m), kernels_.trace_of_gram());
-  g_sum_ = Matrix(p, m);
+  trace_a_.resize(at(m));
   gamma_.assign(at(m), expected(prior.gamma));
   omega_.assign(at(p), expected(prior.omega));
   upsilon_.assign(at(m), gaussian() ? expected(prior.upsilon) : 1.0 / (prior.sigma_g * prior.sigma_g));
-  epsilon_.assign(at(m), 1.0);
-  if (gaussian())
-    epsilon_.assign(at(m), (prior.epsilon.shape + 0.5 * kernels_.total_weight()) * prior.epsilon.scale);
-  upsilon_of_a_ = upsilon_;
+  epsilon_.assign(at(m), gaussian() ? expected_precision(prior.epsilon, 0.0, kernels_.total_weight()) : 1.0);
   covariances_ = make_covariances(n, p, m, gaussian(), prior.non_negative);
-  be_.insert(be_.end(), start.e.begin(), start.e.end());
+  be_.assign(at(m + p), 1.0);
+  std::fill_n(be_.begin(), m, 0.0);
   be_variance_.assign(at(m + p), 1.0);
-  bias_covariance_ = Matrix(m, m);
-  for (Index c = 0; c < m; ++c) bias_covariance_(c, c) = 1.0;
+  bias_covariance_ = diagonal_matrix(Vector(at(m), 1.0));
   cross_ = Matrix(p, m);
   f_location_ = Matrix(n, m);
   kernels_.scale_rows(f_);
   kernels_.scale_rows(intermediate_);
-  for (Index i = 0; i < n; ++i) {
-    for (Index c = 0; c < m && !present(i); ++c) a_(i, c) = a_variance_(i, c) = 0.0;
+  clear_absent();
+  for (Index c = 0; c < m; ++c) {
+    for (Index i = 0; i < n; ++i) trace_a_[at(c)] += a_variance_(i, c) * kernels_.gram()(i, i);
   }
-  kernel_outputs_ = kernels_.apply(a_);
 }
 
-void BemklFactors::leave_out(std::span<const Index> gone) {
-  kernels_.leave_out(gone);
-  for (const Index i : gone) {
-    for (Index c = 0; c < outputs(); ++c) {
+void BemklFactors::clear_absent() {
+  for (Index i = 0; i < samples(); ++i) {
+    for (Index c = 0; c < outputs() && !present(i); ++c) {
       a_(i, c) = a_variance_(i, c) = f_(i, c) = f_location_(i, c) = 0.0;
       for (Index m = 0; m < kernels(); ++m) intermediate_(m * samples() + i, c) = 0.0;
     }
@@ -316,14 +308,18 @@ void BemklFactors::leave_out(std::span<const Index> gone) {
   kernel_outputs_ = kernels_.apply(a_);
 }
 
+void BemklFactors::leave_out(std::span<const Index> gone) {
+  kernels_.leave_out(gone);
+  clear_absent();
+}
+
 bool BemklFactors::switch_off_samples() {
-  constexpr double kOff = 1e6;  // where the updates themselves end under the prior (1e-10, 1e+10)
   bool any = false;
   for (Index c = 0; c < outputs(); ++c) {
     for (Index i = 0; i < samples(); ++i) {
-      if (!present(i) || lambda_(i, c) >= 0.1 * kOff) continue;
+      if (!present(i) || is_off(i, c)) continue;
       const double precision = 1.0 / a_variance_(i, c);
-      const double rest = precision - lambda_of_a_(i, c);
+      const double rest = precision - lambda_(i, c);
       const double linear = a_(i, c) * precision;
       if (linear * linear > rest) continue;
       lambda_(i, c) = kOff;
@@ -361,8 +357,29 @@ Vector BemklFactors::output_means(Index c) const {
   return means;
 }
 
+BemklPosterior::Group BemklFactors::posterior(bool with_a_covariance) const {
+  std::vector<Matrix> of_a;
+  for (Index c = 0; c < outputs() && with_a_covariance; ++c) of_a.push_back(a_covariance(c));
+  Matrix location = gaussian() ? Matrix() : f_location_;
+  for (Index k = 0; k < location.size(); ++k) {
+    const double root = kernels_.root()[at(k % samples())];  // here f is √w times that of the model
+    location.data()[k] /= root > 0.0 ? root : 1.0;
+  }
+  const Covariances& of_e = *covariances_;
+  return {lambda_,
+          omega_,
+          gamma_,
+          upsilon_,
+          epsilon_,
+          be_covariance(),
+          std::move(of_a),
+          std::move(location),
+          of_e.weight_location(),
+          of_e.weight_precision()};
+}
+
 Matrix BemklFactors::a_covariance(Index c) const {
-  Matrix covariance = kernels_.precision_of_a(lambda_of_a_.column(c), upsilon_of_a_[at(c)]);
+  Matrix covariance = kernels_.precision_of_a(lambda_.column(c), upsilon_[at(c)]);
   double ignored = 0.0;
   if (!algebra::invert_positive(covariance.view(), ignored)) return {};
   for (Index i = 0; i < samples(); ++i) {

@@ -48,19 +48,17 @@ struct BemklProblem {
   Vector weights;  // per sample; empty: all 1
 };
 
-// The numbers that an iteration starts from; everything else follows from them.
+// The numbers that an iteration starts from, with e = 1 and b = 0; everything else follows from them.
 struct BemklStart {
   Matrix a;             // N × M
   Matrix intermediate;  // (N·P) × M
   Matrix f;             // N × M; not used in regression
-  Vector b;             // M
-  Vector e;             // P
 };
 
 class BemklFactors {
  public:
   // Covariances start as identities.
-  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklPrior& prior, const BemklStart& start);
+  BemklFactors(const KernelBank& bank, BemklProblem problem, const BemklPrior& prior, BemklStart start);
 
   // All factors once, in the author's order. False, here and below, if a precision matrix is not positive
   // definite or not finite: the factors are then of no use.
@@ -92,33 +90,26 @@ class BemklFactors {
   // elsewhere, D the precision of a_i without λ_i and r its linear term. Updates let 1/λ_i fall only like 1/t
   // there; this switches those samples off at once. False if there was none.
   bool switch_off_samples();
+  [[nodiscard]] bool is_off(Index i, Index c) const { return lambda_(i, c) >= 0.1 * kOff; }
   // From now on these samples have weight 0. The other factors stay as they are until the next pass.
   void leave_out(std::span<const Index> gone);
 
-  [[nodiscard]] BemklLikelihood likelihood() const { return problem_.likelihood; }
   [[nodiscard]] Index samples() const { return kernels_.samples(); }
   [[nodiscard]] Index kernels() const { return kernels_.kernels(); }
   [[nodiscard]] Index outputs() const { return a_.cols(); }
-  [[nodiscard]] const Matrix& lambda() const { return lambda_; }
   [[nodiscard]] const Matrix& a() const { return a_; }
   [[nodiscard]] const Matrix& a_variance() const { return a_variance_; }
-  [[nodiscard]] Matrix a_covariance(Index output) const;  // Σ(a_c) whole, from the λ and υ that formed it
   [[nodiscard]] const Matrix& intermediate() const { return intermediate_; }
   [[nodiscard]] Matrix g_covariance(Index output = 0) const { return covariances_->outputs(output); }
-  [[nodiscard]] const Vector& gamma() const { return gamma_; }
-  [[nodiscard]] const Vector& omega() const { return omega_; }
-  [[nodiscard]] const Vector& upsilon() const { return upsilon_; }
-  [[nodiscard]] const Vector& epsilon() const { return epsilon_; }
   [[nodiscard]] const Vector& be() const { return be_; }
-  [[nodiscard]] const Vector& be_variance() const { return be_variance_; }
-  [[nodiscard]] Matrix be_covariance() const;  // Σ(b,e) whole
-  // Non-negative weights: the normals N(location, 1/precision) that were cut off at 0.
-  [[nodiscard]] const Vector& e_location() const { return covariances_->weight_location(); }
-  [[nodiscard]] const Vector& e_precision() const { return covariances_->weight_precision(); }
   [[nodiscard]] const Matrix& f() const { return f_; }
-  [[nodiscard]] const Matrix& f_location() const { return f_location_; }
+  // The rest as models keep it. Σ(a) only if asked for: it is made from λ and υ, which must be those that the last update
+  // of a had, as they are after every pass.
+  [[nodiscard]] BemklPosterior::Group posterior(bool with_a_covariance) const;
 
  private:
+  static constexpr double kOff = 1e6;  // E[λ] where the updates themselves end under the prior (1e-10, 1e+10)
+
   [[nodiscard]] bool gaussian() const { return problem_.likelihood == BemklLikelihood::gaussian; }
   [[nodiscard]] bool present(Index i) const { return kernels_.present(i); }
   [[nodiscard]] std::span<const double> e() const { return std::span(be_).subspan(at(outputs())); }
@@ -129,13 +120,15 @@ class BemklFactors {
   [[nodiscard]] bool update_a(Index c, std::span<const double> pull);
   [[nodiscard]] bool update_g_covariance();
   [[nodiscard]] Matrix linear_term_of_g(Index c) const;
-  void add_up_g();
-  [[nodiscard]] Matrix rows_for_weights() const;
-  [[nodiscard]] Matrix right_side_of_weights() const;
-  void update_biases();
-  void update_bias_covariances(const Matrix& solved);
+  [[nodiscard]] Vector right_side_of_weights() const;
+  [[nodiscard]] Matrix rows_for_weights(const Matrix& couplings) const;
+  void update_biases(const Matrix& couplings);
+  void update_bias_covariances(const Matrix& couplings, const Matrix& solved);
   void update_f_probit();
   void update_f_multinomial();
+  [[nodiscard]] Matrix a_covariance(Index c) const;  // Σ(a_c) whole
+  [[nodiscard]] Matrix be_covariance() const;        // Σ(b,e) whole
+  void clear_absent();                               // samples of weight 0
   void step_means_together(Index c);
   // Calls `visit(values, as_logs)` for every part of the state.
   template <typename Factors, typename Visit>
@@ -160,14 +153,11 @@ class BemklFactors {
   BemklProblem problem_;
 
   Matrix lambda_, a_, a_variance_;
-  Matrix lambda_of_a_;     // the E[λ] that Σ(a) was formed with
-  Vector upsilon_of_a_;    // and the E[υ]
   Vector log_det_a_;       // log det Σ(a_c)
   Vector trace_a_;         // tr(S Σ(a_c))
   Matrix kernel_outputs_;  // [K_p μ(a_c)]_p
 
   Matrix intermediate_;
-  Matrix g_sum_;  // Σ_i g_ic, P × M
   Vector gamma_, omega_, upsilon_, epsilon_;
 
   std::shared_ptr<const Covariances> covariances_;  // Σ(e) and Σ(g)

@@ -16,12 +16,6 @@
 namespace kloom::methods {
 namespace {
 
-Matrix diagonal_matrix(const Vector& diagonal) {
-  Matrix result(std::ssize(diagonal), std::ssize(diagonal));
-  for (Index m = 0; m < result.rows(); ++m) result(m, m) = diagonal[at(m)];
-  return result;
-}
-
 class NonNegativeCovariances final : public Covariances {
  public:
   NonNegativeCovariances(Index kernels, Index outputs)

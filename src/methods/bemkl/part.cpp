@@ -197,12 +197,7 @@ std::shared_ptr<const ModelPart> load_bemkl(PartReader& file, const Model& model
     file.damaged(fmt::format("'bemkl' does not have {} numbers", targets.size()));
   for (std::size_t i = 0; i < targets.size(); ++i) *targets[i] = values[i];
   if (file.has("bemkl.sample_weights")) posterior->sample_weights = file.vector("bemkl.sample_weights");
-  if (file.has("bemkl.temperature")) {
-    const Vector temperature = file.vector("bemkl.temperature");
-    if (temperature.size() != 1 || !(temperature.front() > 0.0) || !std::isfinite(temperature.front()))
-      file.damaged("'bemkl.temperature' is not one number above 0");
-    posterior->temperature = temperature.front();
-  }
+  if (file.has("bemkl.temperature")) posterior->temperature = load_temperature(file, "bemkl.temperature");
   if (file.has("bemkl.target_scale")) {
     posterior->target_centre = file.vector("bemkl.target_centre");
     posterior->target_scale = file.vector("bemkl.target_scale");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "methods/bemkl/predictive.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "algebra/blas.h"
 #include "base/normal.h"
+#include "models/scores.h"
 #include "solvers/multinomial_probit.h"
 
 namespace kloom::methods {
@@ -13,23 +15,16 @@ using algebra::Op;
 
 namespace {
 
-// Where the posterior of one output is: its group, its place in it, and its row of the kernel weights.
+// Where the posterior of one output is: its group, and its place in it.
 struct Place {
   const BemklPosterior::Group& group;
   Index in_group;
-  Index weights_row;
 };
 
 Place place_of(const Model& model, Index output) {
-  if (model.weights.shape != KernelWeights::Shape::per_class)
-    return {part_of<BemklPosterior>(model).groups.front(), output, 0};
-  return {part_of<BemklPosterior>(model).groups[static_cast<std::size_t>(output)], 0, output};
-}
-
-Vector weights_row(const Matrix& weights, Index row) {
-  Vector values(static_cast<std::size_t>(weights.cols()));
-  for (Index m = 0; m < weights.cols(); ++m) values[static_cast<std::size_t>(m)] = weights(row, m);
-  return values;
+  const auto& groups = part_of<BemklPosterior>(model).groups;
+  if (model.weights.shape != KernelWeights::Shape::per_class) return {groups.front(), output};
+  return {groups[at(output)], 0};
 }
 
 // [1 ḡᵀ] Σ_(b,e) [1; ḡ] for every row, for the bias of this output.
@@ -48,20 +43,30 @@ void add_weight_variance(const Matrix& outputs, double scale, const Place& place
   Matrix spread(outputs.rows(), p + 1);
   algebra::gemm(Op::none, Op::none, 1.0, extended.view(), covariance.view(), 0.0, spread.view());
   for (Index m = 0; m <= p; ++m) {
-    for (Index i = 0; i < outputs.rows(); ++i)
-      variance[static_cast<std::size_t>(i)] += extended(i, m) * spread(i, m);
+    for (Index i = 0; i < outputs.rows(); ++i) variance[at(i)] += extended(i, m) * spread(i, m);
   }
 }
 
 // k_eᵀ Σ_a k_e for every row.
 void add_sample_weight_variance(const Matrix& a_covariance, const Vector& weights, const KernelBank& bank,
                                 Vector& variance) {
+  constexpr Index kBlock = 512;  // rows at a time, because their spread is as large as they are
   const Matrix combined = bank.combine(weights);  // N × rows
-  Matrix spread(combined.rows(), combined.cols());
-  algebra::gemm(Op::none, Op::none, 1.0, a_covariance.view(), combined.view(), 0.0, spread.view());
-  for (Index i = 0; i < combined.cols(); ++i) {
-    variance[static_cast<std::size_t>(i)] += algebra::dot(combined.column(i), spread.column(i));
+  for (Index begin = 0; begin < combined.cols(); begin += kBlock) {
+    const Range rows{begin, std::min(combined.cols(), begin + kBlock)};
+    Matrix spread(combined.rows(), rows.size());
+    algebra::gemm(Op::none, Op::none, 1.0, a_covariance.view(), combined.columns(rows), 0.0, spread.view());
+    for (Index i = rows.begin; i < rows.end; ++i)
+      variance[at(i)] += algebra::dot(combined.column(i), spread.column(i - begin));
   }
+}
+
+// Chances to the power 1/temperature, with the sum 1.
+void soften(Vector& chances, double temperature) {
+  double sum = 0.0;
+  for (double& chance : chances)
+    sum += chance = temperature == 1.0 ? chance : std::pow(chance, 1.0 / temperature);
+  for (double& chance : chances) chance /= sum;
 }
 
 }  // namespace
@@ -69,13 +74,12 @@ void add_sample_weight_variance(const Matrix& a_covariance, const Vector& weight
 Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs, Index output) {
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   const Place place = place_of(model, output);
-  const auto c = static_cast<std::size_t>(place.in_group);
-  const double scale =
-      posterior.target_scale.empty() ? 1.0 : posterior.target_scale[static_cast<std::size_t>(output)];
-  Vector variance(static_cast<std::size_t>(outputs.rows()), 1.0 / place.group.epsilon[c]);
+  const auto c = at(place.in_group);
+  const double scale = posterior.target_scale.empty() ? 1.0 : posterior.target_scale[at(output)];
+  Vector variance(at(outputs.rows()), 1.0 / place.group.epsilon[c]);
   add_weight_variance(outputs, scale, place, variance);
   if (!posterior.literal) {
-    const Vector weights = weights_row(model.weights.values, place.weights_row);
+    const Vector weights = models::weights_of(model, output);
     double second_moment = algebra::dot(weights, weights);  // ‖μ_e‖² + tr Σ_e
     const auto biases = static_cast<Index>(place.group.gamma.size());
     for (Index m = 0; m < outputs.cols(); ++m)
@@ -97,18 +101,6 @@ double bemkl_probability(double mean, double variance, const BemklPosterior& pos
   return 1.0 / (1.0 + std::exp(negative - positive));
 }
 
-namespace {
-
-// Chances to the power 1/temperature, with the sum 1.
-void soften(Vector& chances, double temperature) {
-  double sum = 0.0;
-  for (double& chance : chances)
-    sum += chance = temperature == 1.0 ? chance : std::pow(chance, 1.0 / temperature);
-  for (double& chance : chances) chance /= sum;
-}
-
-}  // namespace
-
 Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matrix& deviation) {
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   const Index rows = scores.rows();
@@ -128,7 +120,7 @@ Matrix bemkl_probabilities(const Model& model, const Matrix& scores, const Matri
       }
       continue;
     }
-    Vector location(static_cast<std::size_t>(outputs));
+    Vector location(at(outputs));
     Vector spread(location.size());
     chances.resize(location.size());
     for (std::size_t c = 0; c < location.size(); ++c) {

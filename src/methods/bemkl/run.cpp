@@ -1,67 +1,89 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One run of BEMKL's updates: passes, accelerated or plain, until the bound has settled.
+// One joint fit of BEMKL: where its iteration starts, and passes, accelerated or plain, until the bound has settled.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
-#include "algebra/blas.h"
 #include "base/progress.h"
+#include "kloom/error.h"
 #include "methods/bemkl/bemkl.h"
+#include "solvers/anderson.h"
 
 namespace kloom::methods {
 namespace {
 
-// Anderson's extrapolation [WalkerNi2011]: with residuals r_j = after_j − before_j of the last passes, the
-// combination of the `after`s whose residual, were the pass linear, would be smallest.
-class Extrapolation {
- public:
-  void remember(Vector before, Vector after) {
-    constexpr std::size_t kPasses = 12;
-    before_.push_back(std::move(before));
-    after_.push_back(std::move(after));
-    if (before_.size() <= kPasses) return;
-    before_.erase(before_.begin());
-    after_.erase(after_.begin());
-  }
+// ---- the start
 
-  [[nodiscard]] std::optional<Vector> state() const {
-    if (after_.size() < 2) return std::nullopt;
-    const auto columns = std::ssize(after_) - 1;
-    Matrix change(std::ssize(after_.back()), columns);  // r_{j+1} − r_j
-    Vector last(after_.back().size());
-    for (std::size_t i = 0; i < last.size(); ++i) {
-      const auto residual = [&](Index j) { return after_[at(j)][i] - before_[at(j)][i]; };
-      for (Index j = 0; j < columns; ++j) change(static_cast<Index>(i), j) = residual(j + 1) - residual(j);
-      last[i] = residual(columns);
-    }
-    Matrix normal(columns, columns);
-    algebra::syrk(algebra::Op::transpose, 1.0, change.view(), 0.0, normal.view());
-    double trace = 0.0;
-    for (Index j = 0; j < columns; ++j) trace += normal(j, j);
-    for (Index j = 0; j < columns; ++j) normal(j, j) += 1e-10 * trace;
-    Vector share(at(columns));
-    algebra::gemv(algebra::Op::transpose, 1.0, change.view(), last, 0.0, share);
-    if (!(trace > 0.0) || algebra::cholesky(normal.view()) != 0) return std::nullopt;
-    algebra::cholesky_solve(normal.view(), {share.data(), columns, 1, columns});
-    Vector target = after_.back();
-    for (std::size_t j = 0; j < share.size(); ++j) {
-      for (std::size_t i = 0; i < target.size(); ++i) target[i] -= share[j] * (after_[j + 1][i] - after_[j][i]);
-    }
-    return target;
+// Samples without a label start from labels grown along similarity: again and again the one that is most similar (by the
+// mean of all kernels) to a sample with a label takes that label. From f = 0 the bias alone would decide about them.
+Matrix grown_labels(const KernelBank& bank, Matrix targets) {
+  const Matrix similarity = bank.combine(Vector(at(bank.kernels()), 1.0 / static_cast<double>(bank.kernels())));
+  std::vector<Index> labelled, open;
+  for (Index i = 0; i < targets.rows(); ++i) {
+    bool any = false;
+    for (Index c = 0; c < targets.cols(); ++c) any |= targets(i, c) != 0.0;
+    (any ? labelled : open).push_back(i);
   }
+  if (labelled.empty()) return targets;
+  std::vector<Index> nearest(at(targets.rows()), labelled.front());  // of those with a label
+  const auto closeness = [&](Index i) { return similarity(i, nearest[at(i)]); };
+  const auto spread_from = [&](Index source) {
+    for (const Index i : open) {
+      if (similarity(i, source) > closeness(i)) nearest[at(i)] = source;
+    }
+  };
+  for (const Index source : labelled) spread_from(source);
+  while (!open.empty()) {
+    const auto next = std::ranges::max_element(open, {}, closeness);
+    const Index i = *next;
+    open.erase(next);
+    for (Index c = 0; c < targets.cols(); ++c) targets(i, c) = targets(nearest[at(i)], c);
+    spread_from(i);
+  }
+  return targets;
+}
 
- private:
-  std::vector<Vector> before_, after_;  // states before and after the last passes
-};
+// The paper's author draws a ~ N(0,1) and G, f = (|N(0,1)| + ν)·sign(y); in regression G ~ N(0,1). Without a seed,
+// expectations of these: a = 1 from E a², E|z| = √(2/π), and G = y in regression. Permuted samples then give the
+// permuted answer.
+BemklStart start_of(const KernelBank& bank, const BemklProblem& problem, double margin,
+                    std::optional<std::uint64_t> seed) {
+  const bool gaussian = problem.likelihood == BemklLikelihood::gaussian;
+  const bool some_unlabelled =
+      !gaussian && std::ranges::any_of(problem.targets.values(), [](double y) { return y == 0.0; });
+  const Matrix targets = some_unlabelled ? grown_labels(bank, problem.targets) : problem.targets;
+  boost::random::mt19937_64 engine(seed.value_or(0));
+  boost::random::normal_distribution<double> normal;
+  const auto draw = [&](double expected) { return seed ? normal(engine) : expected; };
+  const auto draw_for = [&](double y) {
+    return gaussian ? draw(y) : (std::abs(draw(std::sqrt(2.0 / std::numbers::pi))) + margin) * y;
+  };
+  const Index n = targets.rows();
+  const Index outputs = targets.cols();
+  BemklStart start{Matrix(n, outputs), Matrix(n * bank.kernels(), outputs), Matrix(n, outputs)};
+  for (Index c = 0; c < outputs; ++c) {
+    for (double& a : start.a.column(c)) a = draw(1.0);
+    for (Index k = 0; k < start.intermediate.rows(); ++k)
+      start.intermediate(k, c) = draw_for(targets(k % n, c));
+    for (Index i = 0; i < n; ++i) start.f(i, c) = draw_for(targets(i, c));
+  }
+  return start;
+}
+
+// ---- passes
 
 // A pass from an extrapolated state, tried in `spare` and kept if the bound rose; else a plain one from where the
 // last pass ended.
 bool accelerated_pass(BemklFactors& factors, double bound, std::optional<BemklFactors>& spare,
-                      Extrapolation& states) {
-  if (auto state = states.state()) {
+                      solvers::Anderson& states) {
+  if (auto state = states.extrapolated()) {
     if (!spare) spare = factors;
     if (spare->set_state(*state, factors) && spare->iterate_from_intermediate() &&
         spare->lower_bound() > bound) {
@@ -77,12 +99,23 @@ bool accelerated_pass(BemklFactors& factors, double bound, std::optional<BemklFa
   return sound;
 }
 
+// Switches samples off for good and lets the rest settle. The bound has many maxima, and may lose by it: one with fewer
+// samples is what was asked for.
+void settle_samples(BemklFit& fit, const BemklOptions& options, const Context& context) {
+  for (int round = 0; round < 10 && is_usable(fit.report) && fit.factors.switch_off_samples(); ++round) {
+    Report more = run_bemkl(fit.factors, options, context);
+    more.iterations += fit.report.iterations;
+    more.trace = std::move(fit.report.trace);
+    fit.report = std::move(more);
+  }
+}
+
 }  // namespace
 
 Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Context& context) {
-  const bool plain = options.literal || options.acceleration == "none";
+  const bool plain = options.acceleration == "none";
   ProgressMeter meter(context, "bemkl");
-  Extrapolation states;
+  solvers::Anderson states;
   std::optional<BemklFactors> spare;
   double bound = -std::numeric_limits<double>::infinity();
   Index quiet = 0;  // passes in a row that hardly raised the bound
@@ -105,7 +138,7 @@ Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Conte
     bound = now;
     report.trace.push_back({pass, bound, meter.seconds()});
     quiet = rise <= options.tolerance * std::abs(bound) ? quiet + 1 : 0;
-    if (!options.literal && quiet >= 2 && options.tolerance > 0.0)
+    if (quiet >= 2 && options.tolerance > 0.0)
       return end(Status::converged,
                  fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
                              options.tolerance, pass - 1, pass));
@@ -117,6 +150,27 @@ Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Conte
                  fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
                              options.iterations, rise));
   }
+}
+
+BemklFit fit_problem(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
+                     const Context& context) {
+  std::optional<BemklFit> best;
+  for (Index restart = 0; restart < options.restarts; ++restart) {
+    std::optional<std::uint64_t> seed;
+    if (options.start == "random" || restart > 0) seed = context.seed + static_cast<std::uint64_t>(restart);
+    BemklFit fit{
+        BemklFactors(bank, problem, bemkl_prior(options), start_of(bank, problem, options.margin, seed)), {}};
+    fit.report = run_bemkl(fit.factors, options, context);
+    if (options.sparse_samples) settle_samples(fit, options, context);
+    const bool sound = fit.report.status != Status::numerical_trouble;
+    // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the model.
+    if (sound && !fit.factors.update_intermediate())
+      throw InternalError("BEMKL lost q(G) after its last iteration");
+    if (sound) fit.report.objective = fit.factors.lower_bound();
+    if (!best || (sound && fit.report.objective > best->report.objective)) best = std::move(fit);
+    if (best->report.status == Status::stopped) break;
+  }
+  return std::move(*best);
 }
 
 }  // namespace kloom::methods

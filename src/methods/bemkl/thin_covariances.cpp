@@ -6,17 +6,12 @@
 //   Σ(e)           = diag(d) + UᵀU − VᵀV     V has rows for the samples, U a handful
 //   core of Σ(g)   = diag(s) + ZᵀZ − WᵀW     Z has as many rows as V, W as many as U
 //
-// and the matrix inversion lemma makes each from the other in PN² operations instead of P³:
-//
-//   core of Σ(g)   = (υI + Σ(e))⁻¹
-//   Σ(e)           = (diag ω + AᵀA + n Σ(g))⁻¹     n: samples times outputs
-//
-// In the second step the rows of Z join those of A, so that their number would grow with every update. But they
+// and the matrix inversion lemma makes each from the other in PN² operations instead of P³. In the update of Σ(e) the
+// rows of Z join those of A, so that their number would grow with every update. But they
 // weigh 1/N of the others, and those from earlier updates nearly lie in the span of the last ones: Z is replaced
 // by the fewest rows that change Σ(e) by no more than `kNegligible` of itself.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -51,13 +46,11 @@ void multiply(ConstMatrixView x, const ThinMatrix& matrix, MatrixView out) {
 }
 
 Matrix whole(const ThinMatrix& matrix) {
-  Matrix result(std::ssize(matrix.diagonal), std::ssize(matrix.diagonal));
-  for (Index m = 0; m < result.rows(); ++m) result(m, m) = matrix.diagonal[at(m)];
+  Matrix result = diagonal_matrix(matrix.diagonal);
   for (const Matrix* rows : {&matrix.added, &matrix.taken}) {
     if (rows->rows() == 0) continue;
-    algebra::syrk_lower(Op::transpose, rows == &matrix.added ? 1.0 : -1.0, rows->view(), 1.0, result.view());
+    algebra::syrk(Op::transpose, rows == &matrix.added ? 1.0 : -1.0, rows->view(), 1.0, result.view());
   }
-  algebra::symmetrise_from_lower(result.view());
   return result;
 }
 
@@ -104,63 +97,52 @@ Matrix compressed(const Matrix& rows, double loss) {
   return kept;
 }
 
-ThinMatrix diagonal_matrix(Vector diagonal) {
+ThinMatrix thin_diagonal(Vector diagonal) {
   const Index kernels = std::ssize(diagonal);
   ThinMatrix result{std::move(diagonal), Matrix(0, kernels), Matrix(0, kernels)};
   for (const double value : result.diagonal) result.log_det += std::log(value);
   return result;
 }
 
-// The core of Σ(g): first (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the rows U, which are added to its inverse.
-std::optional<ThinMatrix> core_from(const ThinMatrix& e, double upsilon) {
-  Vector s;
-  for (const double d : e.diagonal) s.push_back(1.0 / (upsilon + d));
-  ThinMatrix g = diagonal_matrix(std::move(s));
-  if (!add_to_inverse(-1.0, e.taken, g) || !add_to_inverse(1.0, e.added, g)) return std::nullopt;
-  return g;
-}
-
-// Σ(e) from the core of Σ(g) and w = √κ w of its other part: first (diag(ω + ns) + AᵀA + nZᵀZ)⁻¹ = diag(d) − VᵀV, then
-// the rows √n W and √n w, which are taken from its inverse.
-std::optional<ThinMatrix> weights_from(const ThinMatrix& g, const Matrix& w, const Vector& omega,
-                                       const Matrix& a, double n) {
-  Vector d;
-  for (std::size_t m = 0; m < omega.size(); ++m) d.push_back(1.0 / (omega[m] + n * g.diagonal[m]));
-  ThinMatrix e = diagonal_matrix(std::move(d));
-  Matrix z = compressed(g.added, kNegligible * *std::ranges::min_element(g.diagonal));
-  algebra::scale(std::sqrt(n), z.values());
-  Matrix taken = stacked(w, g.taken);
-  algebra::scale(std::sqrt(n), taken.values());
-  if (!add_to_inverse(1.0, stacked(a, z), e) || !add_to_inverse(-1.0, taken, e)) return std::nullopt;
-  e.added = compressed(e.added, kRounding * algebra::dot(e.added.values(), e.added.values()));
-  return e;
-}
-
-// Element m of the diagonal of the whole.
-double diagonal_of(const ThinMatrix& matrix, Index m) {
-  return matrix.diagonal[at(m)] + algebra::dot(matrix.added.column(m), matrix.added.column(m)) -
-         algebra::dot(matrix.taken.column(m), matrix.taken.column(m));
+// The diagonal of the whole.
+Vector diagonal_of(const ThinMatrix& matrix) {
+  Vector diagonal = matrix.diagonal;
+  for (Index m = 0; m < std::ssize(diagonal); ++m)
+    diagonal[at(m)] += algebra::dot(matrix.added.column(m), matrix.added.column(m)) -
+                       algebra::dot(matrix.taken.column(m), matrix.taken.column(m));
+  return diagonal;
 }
 
 class ThinCovariances final : public Covariances {
  public:
   explicit ThinCovariances(Index kernels)
       : Covariances(kernels, 1),
-        weights_(std::make_shared<const ThinMatrix>(diagonal_matrix(Vector(at(kernels), 1.0)))),
+        weights_(std::make_shared<const ThinMatrix>(thin_diagonal(weight_variances_))),
         core_(weights_) {}
 
+  // With Σ(g) = core − κwwᵀ: first (diag(ω + ns) + AᵀA + nZᵀZ)⁻¹ = diag(d) − VᵀV, then the rows √n W and √(nκ) w, which
+  // are taken from its inverse.
   Next with_weights(const WeightSystem& system, Matrix& asked) const override {
     const double n = system.samples * static_cast<double>(system.epsilon.size());
+    Vector d;
+    for (std::size_t m = 0; m < system.omega.size(); ++m)
+      d.push_back(1.0 / (system.omega[m] + n * core_->diagonal[m]));
+    ThinMatrix made = thin_diagonal(std::move(d));
+    Matrix z = compressed(core_->added, kNegligible * *std::ranges::min_element(core_->diagonal));
+    algebra::scale(std::sqrt(n), z.values());
     Matrix w(1, asked.cols());
     algebra::axpy(std::sqrt(output(0).kappa), output(0).w, w.values());
-    std::optional<ThinMatrix> made = weights_from(*core_, w, system.omega, system.rows, n);
-    if (!made) return nullptr;
+    Matrix taken = stacked(w, core_->taken);
+    algebra::scale(std::sqrt(n), taken.values());
+    if (!add_to_inverse(1.0, stacked(system.rows, z), made) || !add_to_inverse(-1.0, taken, made))
+      return nullptr;
+    made.added = compressed(made.added, kRounding * algebra::dot(made.added.values(), made.added.values()));
     auto next = std::make_shared<ThinCovariances>(*this);
-    next->set_weight_entropy(made->log_det);
-    for (Index m = 0; m < asked.cols(); ++m) next->weight_variances_[at(m)] = diagonal_of(*made, m);
+    next->set_weight_entropy(made.log_det);
+    next->weight_variances_ = diagonal_of(made);
     const Matrix right = asked;
-    multiply(right.view(), *made, asked.view());
-    next->weights_ = std::make_shared<const ThinMatrix>(std::move(*made));
+    multiply(right.view(), made, asked.view());
+    next->weights_ = std::make_shared<const ThinMatrix>(std::move(made));
     return next;
   }
 
@@ -169,14 +151,18 @@ class ThinCovariances final : public Covariances {
  private:
   std::shared_ptr<Covariances> copy() const override { return std::make_shared<ThinCovariances>(*this); }
 
-  // Classification: E[ε] = 1, and all outputs have the same E[υ].
+  // Classification: E[ε] = 1, and all outputs have the same E[υ]. First (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the
+  // rows U, which are added to its inverse.
   bool make_core(std::size_t, double upsilon, double, Output& of) override {
-    std::optional<ThinMatrix> made = core_from(*weights_, upsilon);
-    if (!made) return false;
-    of.log_det = made->log_det;
+    Vector s;
+    for (const double d : weights_->diagonal) s.push_back(1.0 / (upsilon + d));
+    ThinMatrix made = thin_diagonal(std::move(s));
+    if (!add_to_inverse(-1.0, weights_->taken, made) || !add_to_inverse(1.0, weights_->added, made))
+      return false;
+    of.log_det = made.log_det;
     of.trace = 0.0;
-    for (Index m = 0; m < std::ssize(made->diagonal); ++m) of.trace += diagonal_of(*made, m);
-    core_ = std::make_shared<const ThinMatrix>(std::move(*made));
+    for (const double variance : diagonal_of(made)) of.trace += variance;
+    core_ = std::make_shared<const ThinMatrix>(std::move(made));
     return true;
   }
 

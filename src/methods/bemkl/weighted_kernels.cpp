@@ -62,12 +62,6 @@ Matrix WeightedKernels::precision_of_a(std::span<const double> lambda, double up
   return precision;
 }
 
-double WeightedKernels::trace_of_gram() const {
-  double trace = 0.0;
-  for (Index i = 0; i < samples(); ++i) trace += present(i) ? (*gram_)(i, i) : 0.0;
-  return trace;
-}
-
 void WeightedKernels::leave_out(std::span<const Index> gone) {
   Vector leaving(root_.size());
   for (const Index i : gone) {

@@ -31,7 +31,7 @@ class WeightedKernels {
   [[nodiscard]] Matrix apply_adjoint(Matrix g) const;
   // diag λ + υS with S = Σ_p K_p W K_p; rows and columns of absent samples are those of the identity.
   [[nodiscard]] Matrix precision_of_a(std::span<const double> lambda, double upsilon) const;
-  [[nodiscard]] double trace_of_gram() const;  // tr S over the samples that are present
+  [[nodiscard]] const Matrix& gram() const { return *gram_; }  // S
 
   // Rows of every N × P block of a stacked matrix times √w.
   void scale_rows(Matrix& stacked) const;
@@ -44,7 +44,7 @@ class WeightedKernels {
   const KernelBank* bank_;
   Vector root_;
   double count_ = 0.0, total_ = 0.0, log_weight_ = 0.0;
-  std::shared_ptr<const Matrix> gram_;  // S
+  std::shared_ptr<const Matrix> gram_;
 };
 
 }  // namespace kloom::methods

@@ -17,8 +17,8 @@
 #include "methods/gpmkl/likelihood.h"
 #include "methods/gpmkl/predictive.h"
 #include "methods/kernel_machine/evidence.h"
+#include "methods/seam/calibration.h"
 #include "models/scores.h"
-#include "solvers/temperature.h"
 
 namespace kloom::methods {
 namespace {
@@ -222,16 +222,11 @@ void Fitter::condition_classes(const Matrix& kernel, Matrix& a) {
 // probabilities are too cautious; one number sets that right, by predictions that have not seen the label.
 double Fitter::temperature_of(const Matrix& scores, const Matrix& deviation,
                               const std::vector<Index>& among) const {
-  const Matrix chances = gp_probabilities(scores, deviation, 1.0);
-  std::vector<solvers::HeldOutSample> held_out;
-  for (Index i = 0; i < chances.rows(); ++i) {
-    solvers::HeldOutSample sample;
-    for (Index c = 0; c < chances.cols(); ++c) sample.log_chance.push_back(std::log(chances(i, c)));
-    sample.truth = at(targets_.codes[at(samples_[at(among[at(i)])])]);
-    sample.weight = task_.weights[at(among[at(i)])];
-    held_out.push_back(std::move(sample));
-  }
-  return solvers::fit_temperature(held_out);
+  Predictions told;
+  told.probabilities = gp_probabilities(scores, deviation, 1.0);
+  HeldOut held_out;
+  for (Index i = 0; i < scores.rows(); ++i) held_out.add(targets_, samples_[at(among[at(i)])], told, i);
+  return held_out.temperature();
 }
 
 void Fitter::condition(Model& model) {

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "methods/seam/prepared_targets.h"
+#include "models/scores.h"
 #include "solvers/multinomial_logistic.h"
 
 namespace kloom::methods {
@@ -57,6 +58,25 @@ void HeldOut::add_number(double y, double mean, double deviation, double weight)
   log_deviation_ += weight * std::log(deviation);
 }
 
+void HeldOut::add(const Targets& targets, Index i, const Predictions& predictions, Index row) {
+  const auto safe_log = [](double probability) { return std::log(std::max(probability, 1e-300)); };
+  const double weight = weight_of(targets, i);
+  const Matrix& p = predictions.probabilities;
+  if (models::has_codes(targets.task)) {
+    Vector log_chances;
+    for (Index c = 0; c < p.cols(); ++c) log_chances.push_back(safe_log(p(row, c)));
+    return add_class(std::move(log_chances), targets.codes[at(i)], weight);
+  }
+  for (Index c = 0; c < targets.values.cols(); ++c) {
+    const double y = targets.values(i, c);
+    if (models::has_numbers(targets.task)) {
+      add_number(y, predictions.scores(row, c), predictions.deviation(row, c), weight);
+    } else if (!std::isnan(y)) {  // every label is a question of its own
+      add_class({safe_log(1.0 - p(row, c)), safe_log(p(row, c))}, y > 0.5 ? 1 : 0, weight);
+    }
+  }
+}
+
 double HeldOut::temperature(solvers::TemperatureRange range) const {
   if (!classes_.empty()) return solvers::fit_temperature(classes_, range);
   return std::clamp(std::sqrt(square_ / weight_), range.coldest, range.hottest);
@@ -100,7 +120,8 @@ double held_out_temperature(const Targets& targets, const HeldOutScores& scores,
 
 double load_temperature(PartReader& file, const std::string& name) {
   const Vector values = file.vector(name);
-  if (values.size() != 1 || !(values[0] > 0.0)) file.damaged("'" + name + "' is not one number above 0");
+  if (values.size() != 1 || !(values[0] > 0.0) || !std::isfinite(values[0]))
+    file.damaged("'" + name + "' is not one number above 0");
   return values[0];
 }
 

@@ -11,6 +11,7 @@
 
 #include "kloom/context.h"
 #include "kloom/matrix.h"
+#include "kloom/model.h"
 #include "kloom/part_file.h"
 #include "kloom/targets.h"
 #include "solvers/temperature.h"
@@ -24,6 +25,8 @@ class HeldOut {
   void add_class(Vector log_chances, int truth, double weight);
   // A normal distribution of the number y.
   void add_number(double y, double mean, double deviation, double weight);
+  // What a row of predictions says of sample i: probabilities of classes or labels, or a number with its deviation.
+  void add(const Targets& targets, Index i, const Predictions& predictions, Index row);
 
   [[nodiscard]] bool empty() const { return classes_.empty() && weight_ == 0.0; }
   [[nodiscard]] const std::vector<solvers::HeldOutSample>& classes() const { return classes_; }

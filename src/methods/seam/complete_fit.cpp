@@ -13,6 +13,7 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
+#include "models/scores.h"
 
 namespace kloom {
 namespace {
@@ -38,7 +39,7 @@ void check_labels(const Learner& learner, const Targets& targets) {
     throw InvalidArgument(
         fmt::format("sample {} has no label; method {} needs a label for every sample", i + 1, learner.name));
   }
-  const bool numbers = targets.task == Task::regression || targets.task == Task::multi_regression;
+  const bool numbers = models::has_numbers(targets.task);
   for (Index k = 0; k < targets.values.size() && numbers; ++k) {
     const double value = targets.values.data()[k];
     const Index sample = k % targets.values.rows() + 1;

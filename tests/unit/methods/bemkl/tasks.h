@@ -41,8 +41,7 @@ inline BemklStart random_start(const FamilyTask& task, unsigned seed) {
   Normal normal(seed);
   const Matrix& y = task.problem.targets;
   const auto p = static_cast<Index>(task.kernels.size());
-  BemklStart start{Matrix(y.rows(), y.cols()), Matrix(y.rows() * p, y.cols()), Matrix(y.rows(), y.cols()),
-                   Vector(static_cast<std::size_t>(y.cols())), Vector(static_cast<std::size_t>(p), 1.0)};
+  BemklStart start{Matrix(y.rows(), y.cols()), Matrix(y.rows() * p, y.cols()), Matrix(y.rows(), y.cols())};
   for (double& a : start.a.values()) a = normal();
   for (Index c = 0; c < y.cols(); ++c) {
     for (Index k = 0; k < y.rows() * p; ++k)

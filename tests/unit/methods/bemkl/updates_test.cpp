@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Devices of BEMKL's updates that must not change what they compute: thin covariances, the state
-//  that acceleration extrapolates, weights of samples.
+// that acceleration extrapolates, weights of samples.
 #include <gtest/gtest.h>
 
 #include "unit/methods/bemkl/tasks.h"
@@ -27,22 +27,23 @@ TEST(Bemkl, CovariancesOfManyKernelsAreInverses) {
       q.update_lambda();
       ASSERT_TRUE(q.update_a());
       const Eigen::VectorXd e = eigen(q.be()).tail(p);
-      Eigen::MatrixXd precision = eigen(q.be_covariance()).bottomRightCorner(p, p) + e * e.transpose();
+      Eigen::MatrixXd precision =
+          eigen(q.posterior(false).be_covariance).bottomRightCorner(p, p) + e * e.transpose();
       precision.diagonal().array() += 1.0 / (hyper.sigma_g * hyper.sigma_g);
       ASSERT_TRUE(q.update_intermediate());
       const Eigen::MatrixXd of_g = eigen(q.g_covariance());
       EXPECT_LT((of_g * precision - Eigen::MatrixXd::Identity(p, p)).cwiseAbs().maxCoeff(), 1e-10);
       q.update_gamma_omega();
       precision = static_cast<double>(n * q.outputs()) * of_g;
-      precision.diagonal() += eigen(q.omega());
+      precision.diagonal() += eigen(q.posterior(false).omega);
       for (Index c = 0; c < q.outputs(); ++c) {
         const Eigen::Map<const Eigen::MatrixXd> g(q.intermediate().column(c).data(), n, p);
         const Eigen::VectorXd sum = g.colwise().sum();
-        const double own = q.gamma()[static_cast<std::size_t>(c)] + static_cast<double>(n);
+        const double own = q.posterior(false).gamma[static_cast<std::size_t>(c)] + static_cast<double>(n);
         precision += g.transpose() * g - sum * sum.transpose() / own;
       }
       ASSERT_TRUE(q.update_be());
-      const Eigen::MatrixXd of_e = eigen(q.be_covariance()).bottomRightCorner(p, p);
+      const Eigen::MatrixXd of_e = eigen(q.posterior(false).be_covariance).bottomRightCorner(p, p);
       const Eigen::MatrixXd inverse = precision.inverse();
       EXPECT_LT((of_e - inverse).norm(), 3e-8 * inverse.norm()) << "iteration " << iteration;
       q.update_f();
@@ -141,7 +142,7 @@ TEST(Bemkl, SamplesLeftOutAreThoseOfWeightZero) {
   const auto factors_of = [&](const Targets& targets) {
     const methods::BemklPlan plan = methods::bemkl_plan(targets, {});
     const Matrix& signs = plan.problems[0].targets;
-    const methods::BemklStart start{Matrix(30, 1, 1.0), Matrix(90, 1, 0.5), signs, {0.0}, Vector(3, 1.0)};
+    const methods::BemklStart start{Matrix(30, 1, 1.0), Matrix(90, 1, 0.5), signs};
     return BemklFactors(*bank, plan.problems[0], methods::bemkl_prior({}), start);
   };
   BemklFactors absent = factors_of(fewer);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kloom/error.h"
 #include "kloom/learner.h"
@@ -256,6 +257,41 @@ TEST(Calibration, TemperatureOfNumbersHasTheLeastLoss) {
   EXPECT_NEAR(t, std::sqrt(square / total), 1e-12);  // 50 terms of rounding
   EXPECT_LT(held_out.loss(t), held_out.loss(1.01 * t));
   EXPECT_LT(held_out.loss(t), held_out.loss(0.99 * t));
+}
+
+// What predictions say of samples, against the loss by its definition: −log p of classes, of every label that is known,
+// and of numbers under their normal distributions. Rows of predictions need not be in the order of the samples.
+TEST(HeldOut, LossOfPredictions) {
+  Targets classes;
+  classes.task = Task::multiclass;
+  classes.classes = {"a", "b", "c"};
+  classes.codes = {2, 0};
+  classes.weights = {1.0, 3.0};
+  Predictions told;
+  told.probabilities =
+      Matrix(2, 3, Vector{0.5, 0.1, 0.3, 0.2, 0.2, 0.7});  // rows (0.5, 0.3, 0.2) and (0.1, 0.2, 0.7)
+  methods::HeldOut of_classes;
+  of_classes.add(classes, 0, told, 1);
+  of_classes.add(classes, 1, told, 0);
+  EXPECT_NEAR(of_classes.loss(1.0), -(std::log(0.7) + 3.0 * std::log(0.5)) / 4.0, 1e-15);
+
+  Targets labels;
+  labels.task = Task::multilabel;
+  labels.classes = {"red", "green"};
+  labels.values = Matrix(1, 2, Vector{1.0, std::nan("")});
+  told.probabilities = Matrix(1, 2, Vector{0.8, 0.4});
+  methods::HeldOut of_labels;
+  of_labels.add(labels, 0, told, 0);
+  EXPECT_NEAR(of_labels.loss(1.0), -std::log(0.8), 1e-15);
+
+  Targets numbers;
+  numbers.task = Task::regression;
+  numbers.values = Matrix(1, 1, 5.0);
+  told.scores = Matrix(1, 1, 4.0);
+  told.deviation = Matrix(1, 1, 2.0);
+  methods::HeldOut of_numbers;
+  of_numbers.add(numbers, 0, told, 0);
+  EXPECT_NEAR(of_numbers.loss(1.0), 0.5 * std::log(2.0 * std::numbers::pi * 4.0) + 0.125, 1e-15);
 }
 
 }  // namespace
