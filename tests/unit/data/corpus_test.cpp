@@ -27,11 +27,11 @@ TEST(FuzzCorpus, Npy) {
 }
 
 TEST(FuzzCorpus, Mat) {
-  replay("mat", fuzz::read_mat_input);
+  testing::replay_corpus("mat", fuzz::read_mat_input);
 }
 
 TEST(FuzzCorpus, Stream) {
-  replay("stream", fuzz::read_stream_input);
+  testing::replay_corpus("stream", fuzz::read_stream_input);
 }
 
 }  // namespace

@@ -313,7 +313,9 @@ TEST(Svm, HardCasesEndWithAnAnswer) {
       // It starts at 0 with the value 0 and every move lowers it. Only an indefinite kernel may use up the iterations.
       EXPECT_LT(solution.objective, 0.0);
       EXPECT_TRUE(solution.converged || kind == 0);
-      if (solution.converged) EXPECT_LE(solution.violation, options.tolerance);
+      if (solution.converged) {
+        EXPECT_LE(solution.violation, options.tolerance);
+      }
     }
   }
 }
