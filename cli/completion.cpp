@@ -116,6 +116,8 @@ int run_complete_words(const Arguments& arguments) {
     return kDone;
   }
   Arguments earlier(arguments.begin() + 1, arguments.end() - 1);
+  // Bash cuts --method=be into three words; the sign says nothing that the words beside it do not.
+  std::erase(earlier, "=");
   try {
     const Command& command = find_command(arguments.front());
     Arguments request;

@@ -108,13 +108,6 @@ const CLI::Option* next_positional(const CLI::App& app, const Words& earlier) {
   return nullptr;
 }
 
-// Bash cuts --method=be into three words; the sign says nothing that the words beside it do not.
-Words without_equals_signs(const Words& words) {
-  Words kept;
-  std::ranges::copy_if(words, std::back_inserter(kept), [](const std::string& word) { return word != "="; });
-  return kept;
-}
-
 }  // namespace
 
 std::vector<Completion> command_candidates(const std::string& word) {
@@ -126,8 +119,7 @@ std::vector<Completion> command_candidates(const std::string& word) {
 }
 
 std::vector<Completion> completions(const CLI::App& app, const Words& earlier, const std::string& word) {
-  const Words words = without_equals_signs(earlier);
-  if (const CLI::Option* option = waiting_option(app, words); option != nullptr)
+  if (const CLI::Option* option = waiting_option(app, earlier); option != nullptr)
     return value_candidates(*option, word == "=" ? "" : word);
   const std::size_t equals = word.find('=');
   if (is_option(word) && equals != std::string::npos) {
@@ -135,7 +127,7 @@ std::vector<Completion> completions(const CLI::App& app, const Words& earlier, c
     if (!takes_value(option)) return {};
     return behind(word.substr(0, equals + 1), value_candidates(*option, word.substr(equals + 1)));
   }
-  const CLI::Option* positional = next_positional(app, words);
+  const CLI::Option* positional = next_positional(app, earlier);
   if (word.starts_with('-') || positional == nullptr) return option_candidates(app, word);
   return value_candidates(*positional, word);
 }

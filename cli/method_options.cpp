@@ -18,6 +18,7 @@ std::string method_in(const Arguments& arguments) {
   constexpr std::string_view kFlag = "--method";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
+    if (argument == kWordsRequest) ++i;  // the word after it is still being typed
     if (argument == kFlag && i + 1 < arguments.size()) return arguments[i + 1];
     if (argument.starts_with(kFlag) && argument.substr(kFlag.size()).starts_with('=')) {
       return std::string(argument.substr(kFlag.size() + 1));

@@ -95,7 +95,7 @@ def test_choices(ask, tmp_path):
 def options_in_help(text):
     """Every --option and -o at the beginning of an entry of a help text."""
     entries = re.findall(r"^  (-\S.*?)(?:  |$)", text[:text.index("Examples:")], re.MULTILINE)
-    return {word for entry in entries for word in entry.split() if word.startswith("-")}
+    return {word for entry in entries for word in entry.split() if re.match("--?[A-Za-z]", word)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

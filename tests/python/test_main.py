@@ -27,9 +27,9 @@ def labels(path, column):
 
 
 def test_demo(tmp_path):
-    done = run_module("demo", cwd=tmp_path, KLOOM_DEMO_TIME="5s")
+    done = run_module("demo", cwd=tmp_path, KLOOM_DEMO_TIME="30s")
     assert done.returncode == 0, done.stderr
-    for said in ("569 tumours", "$ kloom compare kloom-demo/wdbc.csv", "$ kloom predict", "$ kloom check", "recommend"):
+    for said in ("569 tumours", "$ kloom compare kloom-demo/wdbc.csv", "$ kloom predict", "$ kloom check", "Use "):
         assert said in (done.stdout + done.stderr), said
     assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
     truth = labels(SOURCE / "examples" / "data" / "wdbc.csv", "diagnosis")
