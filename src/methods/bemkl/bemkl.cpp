@@ -143,13 +143,14 @@ double chosen_sigma_g(const KernelBank& bank, const Targets& targets, BemklOptio
 }
 
 std::size_t working_memory(Index n, Index p, Index outputs) {
-  // S, the factor of Σ(a)'s precision, and every Σ(a) in the end; G, its linear term, [K_p μ_a] and a copy of the
-  // state; Σ_g, Σ_(b,e) and work. Once more where folds calibrate what the fit has come to. With far more kernels
-  // than samples P × P matrices are made at the end only; before, there are about 3N rows for each output.
+  // N × N: what was measured at the peak (bench/memory/run), 3.5 and another two for each output: S, the factor of
+  // Σ(a)'s precision and its work, and in the end every Σ(a), in the model and where it is checked. N × P: G, its linear
+  // term, [K_p μ_a] and a copy of the state. P × P: Σ_g, Σ_(b,e) and work; with far more kernels than samples these are
+  // made at the end only, and before there are about 3N rows for each output.
   const Index square = (p + outputs) * (p + outputs);
   const Index of_kernels =
       thin_pays(n, outputs, p) ? 4 * square + 24 * n * p * outputs : (9 + outputs) * square;
-  const Index entries = (7 + 2 * outputs) * n * n + 10 * n * p * outputs + of_kernels;
+  const Index entries = (7 + 4 * outputs) * n * n / 2 + 10 * n * p * outputs + of_kernels;
   return static_cast<std::size_t>(entries) * sizeof(double);
 }
 
