@@ -91,6 +91,7 @@ std::vector<Completion> first_word_candidates(const std::string& word) {
 int run_completion(const Arguments& arguments) {
   std::string shell;
   std::vector<std::string> shells;
+  shells.reserve(std::size(kShellScripts));
   for (const ShellScript& entry : kShellScripts) shells.emplace_back(entry.shell);
   CommandLine line("completion", "Prints a script that makes a shell complete commands, options and methods.",
                    "  source <(kloom completion bash)\n  kloom completion zsh >~/.zfunc/_kloom\n"
