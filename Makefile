@@ -5,6 +5,8 @@
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 3600
+SOAK_SEED ?= 1
 # Test programs share the cores; OpenMP threads that spin while they wait would starve each other.
 export OMP_WAIT_POLICY ?= passive
 
@@ -20,7 +22,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report check-includes check-tree bench format format-check tidy tsan fuzz clean help
+.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report check-includes check-tree bench format format-check tidy tsan fuzz soak clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -124,6 +126,9 @@ fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) e
 	@$(PRESET) fuzz --log-level=WARNING
 	@$(BUILD) fuzz
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+soak: build  ## random data, methods, options and faults for SOAK_SECONDS (3600)
+	@/usr/bin/python3 tools/soak --program build/kloom --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
 
 clean:  ## removes every build folder
 	rm -rf build build-demo build-dev build-deb build-bare dist build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)
