@@ -106,6 +106,8 @@ def run_apart(path, pictures, package=None):
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     if package:
         environment["PYTHONPATH"] = str(package)
+    elif "PYTHONPATH" in environment:   # the script runs in another folder
+        environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, environment["PYTHONPATH"].split(os.pathsep)))
     with tempfile.TemporaryDirectory(prefix="kloom-gallery-") as scratch:
         started = time.monotonic()
         done = subprocess.run([sys.executable, pathlib.Path(__file__).resolve(), "--part", path.resolve(), pictures],
