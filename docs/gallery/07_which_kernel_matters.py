@@ -15,7 +15,7 @@ y = (np.sin(2 * X[:, 2]) + X[:, 7] ** 2 - 1 + 0.3 * generator.normal(size=150) >
 
 # %%
 # Columns 2 and 7 made the classes (kernels count from the names `x0`, `x1`, … on), neither in a straight line.
-sparse = SimpleMKLClassifier(kernels="rbf(width=1) on each", C=10).fit(X, y)
+sparse = SimpleMKLClassifier(kernels="rbf(width=1) on each", C=1).fit(X, y)
 KernelWeightsDisplay.from_estimator(sparse)
 plt.title("simplemkl: few kernels")
 print(f"kernels in use: {np.count_nonzero(sparse.kernel_weights_ > 1e-3)} of {len(sparse.kernel_weights_)}")

@@ -50,6 +50,7 @@ def menu(index):
             order["Gallery"] = MADE["Gallery"]
         if name == "Methods":
             order["Reference"] = MADE["Reference"]
+    order["Methods"] = ["methods/index", *order.get("Methods", [])]
     order.setdefault("Design", []).extend(name[:-3] for name in TOP.values())
     return "\n".join(text.contents(pages, caption=name) for name, pages in order.items() if pages)
 

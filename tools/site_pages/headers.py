@@ -109,8 +109,8 @@ def header_page(path):
         if all(re.match(r"^(class|struct) \w+;$", line) for line in body):
             continue   # announced here, declared elsewhere
         if names:
-            entries = "\n".join(f"single: {name} ({path.name})" for name in names)
-            page += ["```{index}\n" + entries + "\n```\n", f"## {', '.join(text.code(name) for name in names[:3])}", ""]
+            page += ["```{index} single: " + f"{name} ({path.name})\n```\n" for name in names]
+            page += [f"## {', '.join(text.code(name) for name in names[:3])}", ""]
         page += [prose(comment), text.block("\n".join(without_private(body)), "cpp")]
     return "\n".join(page), about
 
