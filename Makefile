@@ -22,7 +22,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report check-includes check-tree bench format format-check tidy tsan fuzz soak clean help
+.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report docs test-docs check-includes check-tree bench format format-check tidy tsan fuzz soak clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -94,6 +94,14 @@ test-r: r  ## the R package: R CMD check with its tests and vignette, its guide,
 
 test-report: build packages-report  ## the HTML report in a browser; pages and screenshots stay in build/report-test
 	@tests/page/page_test.py build/kloom build/report-test
+
+docs: packages-build packages-docs  ## the documentation site, into build/site
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release --target kloom_cli kloom_python
+	@/usr/bin/python3 tools/make-site build
+
+test-docs: docs  ## the site: every page and example without a warning, no dead link, nothing loaded from elsewhere
+	@/usr/bin/python3 tests/docs/check_site.py build/site
 
 check-includes:  ## do includes point down only?
 	@tools/check-includes

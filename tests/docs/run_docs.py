@@ -13,7 +13,7 @@ a copy of each data file in the folder itself, and the program `kloom` on PATH):
   ```python        runs in one interpreter per page, with the package in BUILD/python
   ```r             with --r-library: runs in one R per page, with the package in that folder; values are printed as at R's
                    prompt. Without it (`make test`, which installs no R): only shown, and so is its output
-  ```text, ```cmake, ```json, ```csv, ``` alone: only shown
+  ```text, ```cmake, ```json, ```csv, ```math, ``` alone: only shown
 Any other word after ``` is an error, so that a slip of the pen does not switch a test off. So is a run
 without any block that runs, and a link to a file that is not there.
 """
@@ -29,7 +29,7 @@ import sys
 import tempfile
 import threading
 
-SHOWN = {"", "text", "cmake", "json", "csv"}
+SHOWN = {"", "text", "cmake", "json", "csv", "math"}
 TIME_LIMIT = 300  # seconds for one block
 # Reads blocks as lines of JSON, answers with what went wrong and what was printed.
 INTERPRETER = """
