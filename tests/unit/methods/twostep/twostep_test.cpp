@@ -245,7 +245,8 @@ TEST(Rules, KernelsWithoutAMessageGetEqualOrNoWeight) {
   for (const char* method : {"align", "alignf"}) {
     const FitResult fit = find_learner(method).fit(*bank_of(problem), problem.targets, {{"C", "1"}}, {});
     EXPECT_EQ(fit.model.weights.values(0, 0), 0.0) << method;
-    EXPECT_EQ(certify(*bank_of(problem), problem.targets, fit.model, {}).finding, Finding::proved) << method;
+    EXPECT_EQ(certify(*bank_of(problem), problem.targets, fit.model, {}).finding, Certificate::Finding::proved)
+        << method;
   }
 }
 
@@ -266,10 +267,12 @@ TEST(TwoStep, EveryTaskIsProvedAndChangedWeightsAreRefuted) {
       for (const Targets& targets : {problem.targets, three}) {
         FitResult fit = find_learner(method).fit(
             *bank, targets, {{"multiclass", multiclass}, {"C_grid", "1,10"}, {"class_weight", "balanced"}}, {});
-        EXPECT_EQ(certify(*bank, targets, fit.model, {}).finding, Finding::proved) << method << multiclass;
+        EXPECT_EQ(certify(*bank, targets, fit.model, {}).finding, Certificate::Finding::proved)
+            << method << multiclass;
         fit.model.weights.values(0, 0) += 0.01;
         fit.model.weights.values(0, 1) -= 0.01;
-        EXPECT_EQ(certify(*bank, targets, fit.model, {}).finding, Finding::refuted) << method << multiclass;
+        EXPECT_EQ(certify(*bank, targets, fit.model, {}).finding, Certificate::Finding::refuted)
+            << method << multiclass;
       }
     }
   }
@@ -285,7 +288,7 @@ TEST(TwoStep, EasyMklRefusesNumbersWithASentence) {
   EXPECT_THROW((void)find_learner("easymkl").fit(*bank, numbers, {}, {}), InvalidArgument);
   for (const char* method : {"align", "alignf"}) {
     const FitResult fit = find_learner(method).fit(*bank, numbers, {{"C", "1"}}, {});
-    EXPECT_EQ(certify(*bank, numbers, fit.model, {}).finding, Finding::proved) << method;
+    EXPECT_EQ(certify(*bank, numbers, fit.model, {}).finding, Certificate::Finding::proved) << method;
   }
 }
 
