@@ -13,6 +13,7 @@
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
 #include "certify/stochastic.h"
+#include "certify/twostep.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
@@ -45,8 +46,11 @@ std::vector<Learner> reserved(std::size_t capacity, std::vector<Learner> entries
 }
 
 std::vector<Learner>& registry() {
+  using certify_detail::certify_align;
+  using certify_detail::certify_alignf;
   using certify_detail::certify_bemkl;
   using certify_detail::certify_blend;
+  using certify_detail::certify_easymkl;
   using certify_detail::certify_gated;
   using certify_detail::certify_gpmkl;
   using certify_detail::certify_margin;
@@ -63,6 +67,9 @@ std::vector<Learner>& registry() {
                           judged_by(methods::gpmkl_learner(), certify_gpmkl),
                           judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
                           judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
+                          judged_by(margin_learner(MarginMethod::easymkl), certify_easymkl),
+                          judged_by(margin_learner(MarginMethod::align), certify_align),
+                          judged_by(margin_learner(MarginMethod::alignf), certify_alignf),
                           judged_by(methods::mcmkl_learner(), certify_mcmkl),
                           judged_by(methods::samkl_learner(), certify_gated),
                           judged_by(methods::lmkl_learner(), certify_gated),

@@ -79,6 +79,16 @@ struct MarginPart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What margin methods add whose kernel weights a rule found before the machine was trained.
+struct TwoStepPart : MarginPart {
+  double lambda = 0.0;  // EasyMKL: share of ‖γ‖²; 0: another rule
+  Matrix gamma;  // EasyMKL: N × outputs, distributions over the positives and over the negatives; 0: none
+  Vector sample_weights;  // empty: all 1
+
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
 // What multiclass MKL adds: enough for the referee to recompute primal and dual, and the kernels on classes.
 struct McmklPart : ModelPart {
   enum class Loss { hinge, squared_hinge, logistic };

@@ -19,6 +19,11 @@ from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
 from ._margin import (
+    AlignClassifier,
+    AlignFClassifier,
+    AlignFRegressor,
+    AlignRegressor,
+    EasyMKLClassifier,
     LpMKLClassifier,
     LpMKLRegressor,
     SimpleMKLClassifier,
@@ -40,12 +45,17 @@ def machine_info(measure=False):
 
 
 __all__ = [
+    "AlignClassifier",
+    "AlignFClassifier",
+    "AlignFRegressor",
+    "AlignRegressor",
     "AutoMKLClassifier",
     "AutoMKLRegressor",
     "BEMKLClassifier",
     "BEMKLRegressor",
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",
+    "EasyMKLClassifier",
     "GPMKLClassifier",
     "GPMKLRegressor",
     "KernelBank",

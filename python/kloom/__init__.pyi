@@ -15,6 +15,178 @@ _Values = Union[str, float, Sequence[float], None]
 
 __version__: str
 
+class AlignClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AlignClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "AlignClassifier": ...
+
+class AlignFClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AlignFClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "AlignFClassifier": ...
+
+class AlignFRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AlignFRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "AlignFRegressor": ...
+
+class AlignRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AlignRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "AlignRegressor": ...
+
 class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
@@ -229,6 +401,53 @@ class ConvergenceDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> "ConvergenceDisplay": ...
     def plot(self, *, ax: Any = None, **line: Any) -> Any: ...
+
+class EasyMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        reg_lambda: float = 0.1,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EasyMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "EasyMKLClassifier": ...
 
 class GPMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
@@ -1013,4 +1232,4 @@ def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = No
 
 def view(name: Any) -> str: ...
 
-__all__ = ["AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "GPMKLClassifier", "GPMKLRegressor", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
+__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "GPMKLClassifier", "GPMKLRegressor", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]

@@ -240,3 +240,136 @@ class SingleKernelRegressor(KernelRegressor):
     """
 
     _expected_failures = _FOLDS
+
+
+@learns("easymkl", attributes=_ATTRIBUTES)
+class EasyMKLClassifier(_MarginClassifier):
+    """EasyMKL: kernel weights from the distance of the classes in every kernel, then a support vector machine [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    UniformMKLClassifier : The mean of all kernels, what must be beaten.
+
+    References
+    ----------
+    .. [1] F. Aiolli, M. Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169, 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import EasyMKLClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = EasyMKLClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y)
+    >>> float(clf.kernel_weights_.sum().round(6))
+    1.0
+    """
+
+
+@learns("align", attributes=_ATTRIBUTES)
+class AlignClassifier(_MarginClassifier):
+    """Kernel weights by centred alignment with the labels, then a support vector machine [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    UniformMKLClassifier : The mean of all kernels, what must be beaten.
+
+    References
+    ----------
+    .. [1] C. Cortes, M. Mohri, A. Rostamizadeh, Algorithms for learning kernels based on centered alignment, JMLR 13, 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import AlignClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = AlignClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y)
+    >>> float(clf.kernel_weights_.sum().round(6))
+    1.0
+    """
+
+
+@learns("align", attributes=_ATTRIBUTES)
+class AlignRegressor(KernelRegressor):
+    """Kernel weights by centred alignment with the labels, then a support vector machine, for numbers.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    AlignClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import AlignRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = AlignRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+
+@learns("alignf", attributes=_ATTRIBUTES)
+class AlignFClassifier(_MarginClassifier):
+    """The sum of kernels best aligned with the labels, then a support vector machine [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    UniformMKLClassifier : The mean of all kernels, what must be beaten.
+
+    References
+    ----------
+    .. [1] C. Cortes, M. Mohri, A. Rostamizadeh, Algorithms for learning kernels based on centered alignment, JMLR 13, 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import AlignFClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = AlignFClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y)
+    >>> float(clf.kernel_weights_.sum().round(6))
+    1.0
+    """
+
+
+@learns("alignf", attributes=_ATTRIBUTES)
+class AlignFRegressor(KernelRegressor):
+    """The sum of kernels best aligned with the labels, then a support vector machine, for numbers.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    AlignFClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import AlignFRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = AlignFRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """

@@ -39,6 +39,7 @@ struct Problem {
   double norm = 1.0;
   double epsilon = 0.0;
   bool regression = false;
+  bool ruled = false;  // the weights come from a rule, which is judged elsewhere
 };
 
 Problem problem_of(const Targets& targets, const Model& model, Index output) {
@@ -48,6 +49,7 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   p.norm = part.norm;
   p.epsilon = part.epsilon;
   p.regression = part.regression;
+  p.ruled = find_part<TwoStepPart>(model) != nullptr;
   p.b = (model.bias[at(output)] - part.target_centre) / part.target_scale;
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? output : 0;
   for (Index m = 0; m < model.weights.values.cols(); ++m) p.theta.push_back(model.weights.values(row, m));
@@ -112,7 +114,8 @@ double infeasibility(const Problem& p) {
   return std::max(std::abs(sum), outside) / std::max(size, 1e-300);
 }
 
-// How far θ is from θ ≥ 0 and ‖θ‖_p = 1; weights that were not learned must be 1, all 1/P, or 1 for a single kernel.
+// How far θ is from θ ≥ 0 and ‖θ‖_p = 1; weights that were not learned must be 1, all 1/P, or 1 for a single kernel,
+// unless they come from a rule.
 double weights_error(const Problem& p) {
   double negative = 0.0;
   double largest = 0.0;
@@ -128,7 +131,7 @@ double weights_error(const Problem& p) {
   const bool all_one = std::isinf(power) || (p.norm == 0.0 && !p.gates.empty());
   if (all_one) return worse(negative, worse(uneven, std::abs(largest - 1.0)));
   const double size = std::abs(std::pow(sum, 1.0 / power) - 1.0);
-  const double fixed = p.norm == 0.0 ? std::min(uneven, std::abs(largest - 1.0)) : 0.0;
+  const double fixed = p.norm == 0.0 && !p.ruled ? std::min(uneven, std::abs(largest - 1.0)) : 0.0;
   return worse(negative, worse(size, fixed));
 }
 

@@ -52,7 +52,8 @@ bool is_convex(const Learner& learner) {
 // They choose C by cross-validation where none is named.
 bool is_margin(const Learner& learner) {
   return learner.name == "uniform" || learner.name == "single" || learner.name == "simplemkl" ||
-         learner.name == "lp-mkl";
+         learner.name == "lp-mkl" || learner.name == "easymkl" || learner.name == "align" ||
+         learner.name == "alignf";
 }
 
 Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {

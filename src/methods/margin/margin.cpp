@@ -14,9 +14,11 @@
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "methods/margin/first_weights.h"
 #include "methods/margin/kernel_choice.h"
 #include "methods/margin/outputs.h"
 #include "methods/margin/part.h"
+#include "methods/twostep/part.h"
 #include "solvers/platt.h"
 
 namespace kloom::methods {
@@ -36,6 +38,12 @@ constexpr MethodInfo kMethods[] = {
     {MarginMethod::simplemkl, "simplemkl", "l1-norm MKL: few kernels, with a duality gap as certificate"},
     {MarginMethod::lp_mkl, "lp-mkl",
      "lp-norm MKL: weights spread over all kernels, with a duality gap as certificate"},
+    {MarginMethod::easymkl, "easymkl",
+     "EasyMKL: weights from the distance of the classes in every kernel, then a support vector machine"},
+    {MarginMethod::align, "align",
+     "weights by the centred alignment of every kernel with the labels, then a support vector machine"},
+    {MarginMethod::alignf, "alignf",
+     "the weighted sum of kernels that is best aligned with the labels, then a support vector machine"},
 };
 const MethodInfo& info(MarginMethod method) {
   return kMethods[static_cast<std::size_t>(method)];
@@ -75,15 +83,21 @@ struct PathPoint {
 
 class Fitter {
  public:
-  Fitter(MarginMethod method, const KernelBank& bank, const MarginOptions& options, const Context& context)
-      : method_(method), bank_(bank), options_(options), context_(context) {}
+  Fitter(MarginMethod method, const KernelBank& bank, const Targets& targets, const MarginOptions& options,
+         const Context& context)
+      : method_(method),
+        bank_(bank),
+        targets_(targets),
+        options_(options),
+        context_(context),
+        first_(method, bank, targets, options, context) {}
 
   // Chooses C and, for the single kernel, the kernel where they are to be chosen; learns all outputs.
-  FitResult fit(const Targets& targets);
+  FitResult fit();
 
  private:
   [[nodiscard]] MarginSettings settings() const;
-  [[nodiscard]] Vector start() const;
+  [[nodiscard]] Vector start(const Output& output, std::size_t k, Index fold);
   [[nodiscard]] std::vector<Index> folds_of(const Output& output, std::uint64_t seed) const {
     return data::stratified_folds(output.codes, options_.folds, seed);
   }
@@ -95,8 +109,8 @@ class Fitter {
                                        const std::vector<MarginSolution>& solutions) const;
   [[nodiscard]] double held_out_error(const std::vector<Output>& outputs,
                                       const std::vector<Vector>& scores) const;
-  [[nodiscard]] std::vector<MarginStart> fold_starts(const PathPoint* before, std::size_t output,
-                                                     double c) const;
+  [[nodiscard]] std::vector<MarginStart> fold_starts(const PathPoint* before, const Output& output,
+                                                     std::size_t k, double c);
   [[nodiscard]] Index best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
                                   std::vector<MarginSolution>* best_folds);
   [[nodiscard]] std::vector<MarginSolution> solve_whole(const std::vector<Output>& outputs,
@@ -105,11 +119,14 @@ class Fitter {
                                                const Vector& held_out) const;
   void fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
+  [[nodiscard]] std::shared_ptr<const ModelPart> with_rule(MarginPart part, const std::vector<Output>& outputs);
 
   MarginMethod method_;
   const KernelBank& bank_;
+  const Targets& targets_;
   const MarginOptions& options_;
   const Context& context_;
+  FirstWeights first_;
   std::vector<std::vector<Index>> candidates_;  // single: kernels to choose from, per output
 };
 
@@ -130,7 +147,10 @@ MarginSettings Fitter::settings() const {
   return settings;
 }
 
-Vector Fitter::start() const {
+// Weights to begin with for output k; those of a rule are also those to end with.
+Vector Fitter::start(const Output& output, std::size_t k, Index fold) {
+  if (is_two_step(method_))
+    return first_.of(output, static_cast<Index>(k), fold, folds_of(output, context_.seed)).theta;
   return start_weights(bank_.kernels(), settings().rule, settings().norm);
 }
 
@@ -193,11 +213,12 @@ double Fitter::held_out_error(const std::vector<Output>& outputs, const std::vec
   return total > 0.0 ? error / total : 0.0;
 }
 
-std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, std::size_t output, double c) const {
-  std::vector<MarginStart> starts(at(options_.folds), MarginStart(start()));
-  if (before == nullptr) return starts;
-  for (std::size_t fold = 0; fold < starts.size(); ++fold) {
-    starts[fold] = continued(before->without_fold[output][fold], c / before->price);
+std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, const Output& output, std::size_t k,
+                                             double c) {
+  std::vector<MarginStart> starts;
+  for (Index fold = 0; fold < options_.folds; ++fold) {
+    starts.push_back(before == nullptr ? MarginStart(start(output, k, fold))
+                                       : continued(before->without_fold[k][at(fold)], c / before->price));
   }
   return starts;
 }
@@ -247,11 +268,11 @@ PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, c
     const Output& output = outputs[k];
     std::vector<MarginSolution> folds;
     if (method_ == MarginMethod::single) {
-      point.kernels.push_back(best_single(output, k, c, fold_starts(before, k, c), &folds));
+      point.kernels.push_back(best_single(output, k, c, fold_starts(before, output, k, c), &folds));
     } else if (before != nullptr && is_free(output, before->without_fold[k], before->price)) {
       folds = before->without_fold[k];
     } else {
-      folds = solve_folds(output, c, fold_starts(before, k, c));
+      folds = solve_folds(output, c, fold_starts(before, output, k, c));
     }
     point.scores.push_back(held_out_scores(output, folds));
     point.without_fold.push_back(std::move(folds));
@@ -313,8 +334,12 @@ PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report)
 std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outputs, const PathPoint& point) {
   std::vector<MarginSolution> solutions;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    MarginStart from(start());
-    if (!point.without_fold.empty()) from = continued(point.without_fold[k].front(), 1.0);
+    MarginStart from(start(outputs[k], k, FirstWeights::kNone));
+    if (!point.without_fold.empty()) {
+      MarginStart warm = continued(point.without_fold[k].front(), 1.0);
+      if (is_two_step(method_)) warm.theta = std::move(from.theta);
+      from = std::move(warm);
+    }
     if (!point.kernels.empty()) from.theta = only(bank_.kernels(), point.kernels[k]);
     solutions.push_back(solve_margin_mkl(bank_, with_price(outputs[k].task, point.price), settings(),
                                          std::move(from), context_));
@@ -351,12 +376,13 @@ solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const Mar
 
 void Fitter::fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const {
   const auto outputs = static_cast<Index>(solutions.size());
-  model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
-  model.weights.values = Matrix(outputs, bank_.kernels());
+  const bool own = outputs > 1 && !shares_weights(method_);
+  model.weights.shape = own ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
+  model.weights.values = Matrix(own ? outputs : 1, bank_.kernels());
   model.coefficients = Matrix(bank_.rows(), outputs);
   for (Index c = 0; c < outputs; ++c) {
     const MarginSolution& s = solutions[at(c)];
-    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(c, m) = s.theta[at(m)];
+    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(own ? c : 0, m) = s.theta[at(m)];
     std::ranges::copy(s.coefficients, model.coefficients.column(c).begin());
     algebra::scale(part.target_scale, model.coefficients.column(c));
     model.bias.push_back(part.target_scale * s.bias + part.target_centre);
@@ -385,10 +411,25 @@ void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions
   }
 }
 
-FitResult Fitter::fit(const Targets& targets) {
+// The margin part of a model, with what the rule found where one found the weights.
+std::shared_ptr<const ModelPart> Fitter::with_rule(MarginPart part, const std::vector<Output>& outputs) {
+  if (!is_two_step(method_)) return std::make_shared<MarginPart>(std::move(part));
+  auto whole = std::make_shared<TwoStepPart>();
+  static_cast<MarginPart&>(*whole) = std::move(part);
+  whole->sample_weights = targets_.weights;
+  if (method_ != MarginMethod::easymkl) return whole;
+  whole->lambda = options_.lambda;
+  whole->gamma = Matrix(bank_.rows(), std::ssize(outputs));
+  for (Index k = 0; k < std::ssize(outputs); ++k)
+    std::ranges::copy(first_.of(outputs[at(k)], k, FirstWeights::kNone, {}).gamma,
+                      whole->gamma.column(k).begin());
+  return whole;
+}
+
+FitResult Fitter::fit() {
   FitResult result;
   MarginPart part;
-  const std::vector<Output> outputs = outputs_of(targets, options_, part);
+  const std::vector<Output> outputs = outputs_of(targets_, options_, part);
   ProgressMeter clock(context_, info(method_).name);
   part.regression = outputs.front().task.regression;
   part.epsilon = part.regression ? options_.epsilon : 0.0;
@@ -419,7 +460,7 @@ FitResult Fitter::fit(const Targets& targets) {
     result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
   }
   fill(result.model, part, solutions);
-  result.model.part = std::make_shared<MarginPart>(std::move(part));
+  result.model.part = with_rule(std::move(part), outputs);
   finish(result.report, solutions);
   result.report.options["C"] = number_text(c);
   return result;
@@ -463,14 +504,23 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
         {"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
     return table;
   }();
+  static const OptionTable<O> easy = [] {
+    OptionTable<O> table = common;
+    std::erase_if(table, [](const OptionField<O>& field) { return field.suits == kForNumbers; });
+    table.push_back(
+        {"lambda", &O::lambda, NumberRule{0.0, true, 1.0},
+         "weights by the distance of the nearest samples of two classes (towards 0) or of their means (1)"});
+    return table;
+  }();
+  if (method == MarginMethod::easymkl) return easy;
   return method == MarginMethod::simplemkl ? simple : method == MarginMethod::lp_mkl ? norm : common;
 }
 
 FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
                      const MarginOptions& options, const Context& context) {
-  return complete_fit(find_learner(info(method).name), bank, targets,
-                      option_texts(margin_option_table(method), options), context,
-                      [&](FitResult& result) { result = Fitter(method, bank, options, context).fit(targets); });
+  return complete_fit(
+      find_learner(info(method).name), bank, targets, option_texts(margin_option_table(method), options),
+      context, [&](FitResult& result) { result = Fitter(method, bank, targets, options, context).fit(); });
 }
 
 Learner margin_learner(MarginMethod method) {
@@ -478,7 +528,8 @@ Learner margin_learner(MarginMethod method) {
   learner.name = info(method).name;
   learner.summary = info(method).summary;
   learner.doc_page = fmt::format("docs/methods/{}.md", learner.name);
-  learner.tasks = {Task::binary, Task::multiclass, Task::regression};
+  learner.tasks = {Task::binary, Task::multiclass};
+  if (method != MarginMethod::easymkl) learner.tasks.push_back(Task::regression);
   learner.options = describe_options(margin_option_table(method));
   learner.fit = [method](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                          const Context& context) {
@@ -489,7 +540,7 @@ Learner margin_learner(MarginMethod method) {
   learner.least_memory = [](Index n, Index p, Index m) { return working_memory(n, p, m, false); };
   learner.wants_entries = true;
   learner.equal_weights = method == MarginMethod::uniform;
-  learner.load = load_margin;
+  learner.load = is_two_step(method) ? load_two_step : load_margin;
   return learner;
 }
 

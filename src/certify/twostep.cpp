@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// EasyMKL [AiolliDonini2015, eq. 8 to 11], for every output, with Q = (1 − λ) Y (Σ_m K_m) Y + λ diag(1/s), s the weights
+// of the samples: γ is a distribution over the positives and one over the negatives, and for every such γ' (convexity)
+//
+//   γ'ᵀQγ' ≥ γᵀQγ − 2 (γᵀg − min over positives of g − min over negatives of g),   g = Qγ,
+//
+// so the last term proves how good γ is; θ_m must be γᵀY K_m Yγ over the sum of those.
+//
+// Alignment [Cortes2012, section 3.1 and proposition 9], with inner products weighted by s_i s_j, K̃ the centred kernel
+// and L = Σ_c y_c y_cᵀ of the centred labels: θ_m must be ⟨K̃_m, L⟩/‖K̃_m‖ over the sum of those (align), or
+// v = θ ⟨K̃_θ, L⟩/‖K̃_θ‖² must satisfy r = Mv − a ≥ 0 and r_m v_m = 0, where (Mv)_m = ⟨K̃_m, K̃_v⟩ (alignf). Centred
+// kernels are made one at a time.
+#include "certify/twostep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "algebra/blas.h"
+#include "certify/gap.h"
+#include "certify/margin.h"
+#include "kloom/parts.h"
+
+namespace kloom::certify_detail {
+namespace {
+
+// Alignments are ratios of sums of N² products, which round by much less; easymkl's γ is found to 1e-8.
+constexpr double kRule = 1e-6;
+
+Vector weights_of_samples(const TwoStepPart& part, Index n) {
+  return part.sample_weights.empty() ? Vector(at(n), 1.0) : part.sample_weights;
+}
+
+Vector row_of(const Model& model, Index output) {
+  const Index row = model.weights.shape == KernelWeights::Shape::per_class ? output : 0;
+  Vector theta;
+  for (Index m = 0; m < model.weights.values.cols(); ++m) theta.push_back(model.weights.values(row, m));
+  return theta;
+}
+
+// How far θ is from values/Σ values; equal weights where all values are 0 or less.
+double distance(const Vector& theta, Vector values) {
+  double sum = 0.0;
+  for (double& value : values) sum += value = std::max(value, 0.0);
+  double worst = 0.0;
+  for (std::size_t m = 0; m < theta.size(); ++m) {
+    const double right = sum > 0.0 ? values[m] / sum : 1.0 / static_cast<double>(theta.size());
+    worst = worse(worst, std::abs(theta[m] - right));
+  }
+  return worst;
+}
+
+struct EasyFinding {
+  double gap = 0.0;         // relative, of γ
+  double infeasible = 0.0;  // of γ
+  double weights = 0.0;
+};
+
+// 1 for the positives of the output, −1 for the negatives, 0 for samples that it does not see.
+Vector sides_of(const Targets& targets, const TwoStepPart& part, Index output) {
+  const bool pairs = !part.pairs.empty();
+  const int positive = pairs ? static_cast<int>(part.pairs(output, 0))
+                             : (targets.task == Task::binary ? 1 : static_cast<int>(output));
+  const Vector weights = weights_of_samples(part, std::ssize(targets.codes));
+  Vector sides;
+  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
+    const bool other = !pairs || targets.codes[i] == static_cast<int>(part.pairs(output, 1));
+    const double side = targets.codes[i] == positive ? 1.0 : other ? -1.0 : 0.0;
+    sides.push_back(weights[i] > 0.0 ? side : 0.0);
+  }
+  return sides;
+}
+
+// Of γ with g = Qγ.
+EasyFinding examine_gamma(const Vector& sides, std::span<const double> gamma, const Vector& g) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  double sums[2] = {0.0, 0.0};
+  double least[2] = {kFar, kFar};
+  EasyFinding finding;
+  double value = 0.0;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    finding.infeasible = worse(finding.infeasible, sides[i] == 0.0 ? std::abs(gamma[i]) : -gamma[i]);
+    if (sides[i] == 0.0) continue;
+    const int side = sides[i] > 0.0 ? 1 : 0;
+    sums[side] += gamma[i];
+    least[side] = std::min(least[side], g[i]);
+    value += gamma[i] * g[i];
+  }
+  finding.infeasible = worse(finding.infeasible, worse(std::abs(sums[0] - 1.0), std::abs(sums[1] - 1.0)));
+  finding.gap = 2.0 * (value - least[0] - least[1]) / value;
+  return finding;
+}
+
+EasyFinding examine_easymkl(const KernelBank& bank, const Targets& targets, const Model& model, Index output) {
+  const auto& part = part_of<TwoStepPart>(model);
+  const Vector sides = sides_of(targets, part, output);
+  const Vector weights = weights_of_samples(part, bank.rows());
+  const auto gamma = part.gamma.column(output);
+  Matrix signed_gamma(bank.rows(), 1);
+  for (Index i = 0; i < bank.rows(); ++i) signed_gamma(i, 0) = sides[at(i)] * gamma[at(i)];
+  const Matrix applied = bank.apply(signed_gamma.view());
+  Vector forms;
+  Vector g(sides.size());
+  for (Index m = 0; m < bank.kernels(); ++m) {
+    const auto own = applied.column(0).subspan(at(m * bank.rows()), at(bank.rows()));
+    forms.push_back(algebra::dot(own, signed_gamma.column(0)));
+    algebra::axpy(1.0 - part.lambda, own, g);
+  }
+  for (std::size_t i = 0; i < g.size(); ++i)
+    g[i] = sides[i] == 0.0 ? 0.0 : sides[i] * g[i] + part.lambda * gamma[i] / weights[i];
+  EasyFinding finding = examine_gamma(sides, gamma, g);
+  finding.weights = distance(row_of(model, output), forms);
+  return finding;
+}
+
+// The labels' centred columns, times the weights: ⟨K̃, L⟩ = Σ_c z_cᵀ K z_c.
+Matrix label_columns(const Targets& targets, const Vector& weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const bool numbers = targets.task == Task::regression;
+  const Index columns = targets.task == Task::multiclass ? std::ssize(targets.classes) : 1;
+  Matrix z(std::ssize(weights), columns);
+  for (Index c = 0; c < columns; ++c) {
+    double mean = 0.0;
+    for (Index i = 0; i < z.rows(); ++i) {
+      z(i, c) = numbers ? targets.values(i, 0) : (targets.codes[at(i)] == (columns == 1 ? 1 : c) ? 1.0 : 0.0);
+      mean += weights[at(i)] * z(i, c) / total;
+    }
+    for (Index i = 0; i < z.rows(); ++i) z(i, c) = weights[at(i)] * (z(i, c) - mean);
+  }
+  return z;
+}
+
+// √(s_i s_j) K̃(i, j) of the combination of kernels.
+Matrix centred(const KernelBank& bank, const Vector& theta, const Vector& weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  Matrix kernel = bank.combine(theta);
+  Vector means(weights.size());
+  algebra::gemv(algebra::Op::none, 1.0 / total, kernel.view(), weights, 0.0, means);
+  const double mean = algebra::dot(means, weights) / total;
+  for (Index j = 0; j < kernel.cols(); ++j) {
+    for (Index i = 0; i < kernel.rows(); ++i) {
+      kernel(i, j) =
+          std::sqrt(weights[at(i)] * weights[at(j)]) * (kernel(i, j) - means[at(i)] - means[at(j)] + mean);
+    }
+  }
+  return kernel;
+}
+
+// Of every kernel.
+struct Alignments {
+  Vector products;  // ⟨K̃_m, L⟩
+  Vector norms;     // ‖K̃_m‖; 0 where the kernel is constant up to rounding
+  Vector others;    // ⟨K̃_m, K̃_θ⟩
+};
+
+Alignments alignments_of(const KernelBank& bank, const Targets& targets, const Vector& weights,
+                         const Vector& theta) {
+  const Matrix z = label_columns(targets, weights);
+  const Matrix forms = bank.quadratic_forms(z.view());
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const Matrix mixture = centred(bank, theta, weights);
+  const Matrix diagonal = bank.diagonal();
+  Alignments found;
+  for (Index m = 0; m < bank.kernels(); ++m) {
+    Vector one(at(bank.kernels()));
+    one[at(m)] = 1.0;
+    const Matrix kernel = centred(bank, one, weights);
+    const double norm = std::sqrt(algebra::dot(kernel.values(), kernel.values()));
+    double largest = 0.0;
+    for (const double value : diagonal.column(m)) largest = std::max(largest, std::abs(value));
+    found.norms.push_back(norm > 1e-13 * total * largest ? norm : 0.0);
+    found.others.push_back(algebra::dot(kernel.values(), mixture.values()));
+    double product = 0.0;
+    for (Index c = 0; c < forms.cols(); ++c) product += forms(m, c);
+    found.products.push_back(product);
+  }
+  return found;
+}
+
+// Violation of the optimality of v, in units of the largest alignment.
+double alignf_violation(const Alignments& found, const Vector& theta) {
+  double with_labels = 0.0;
+  double square = 0.0;
+  double largest = 0.0;
+  for (std::size_t m = 0; m < theta.size(); ++m) {
+    with_labels += theta[m] * found.products[m];
+    square += theta[m] * found.others[m];
+    if (found.norms[m] > 0.0) largest = worse(largest, found.products[m] / found.norms[m]);
+  }
+  // No kernel has anything to do with the labels: the rule has no answer, and equal weights are as good as any.
+  if (!(largest > 0.0)) return distance(theta, Vector(theta.size()));
+  const double scale = with_labels / square;
+  double worst = 0.0;
+  for (std::size_t m = 0; m < theta.size(); ++m) {
+    if (found.norms[m] == 0.0) {
+      worst = worse(worst, theta[m]);
+      continue;
+    }
+    const double residual = (scale * found.others[m] - found.products[m]) / (found.norms[m] * largest);
+    worst = worse(worst, theta[m] > 0.0 ? std::abs(residual) : -residual);
+  }
+  return worst;
+}
+
+// The machine on the weights, then the rule.
+Certificate judged(const KernelBank& bank, const Targets& targets, const Model& model,
+                   const std::vector<Certificate::Item>& rule) {
+  const MarginFinding total = examine_margin(bank, targets, model);
+  Certificate certificate;
+  certificate.items = items_of(total);
+  for (Certificate::Item item : rule) {
+    item.limit *= coarseness(bank);
+    item.rounding = item.limit;
+    certificate.items.push_back(std::move(item));
+  }
+  judge_gap(model, total.gap, "With these kernel weights no coefficients", certificate);
+  certificate.verdict +=
+      " The weights are those of the rule, found before the coefficients, and others may be better.";
+  return certificate;
+}
+
+}  // namespace
+
+Certificate certify_easymkl(const KernelBank& bank, const Targets& targets, const Model& model,
+                            const Context& /*context*/) {
+  EasyFinding total;
+  for (Index output = 0; output < model.coefficients.cols(); ++output) {
+    const EasyFinding one = examine_easymkl(bank, targets, model, output);
+    total.gap = worse(total.gap, one.gap);
+    total.infeasible = worse(total.infeasible, one.infeasible);
+    total.weights = worse(total.weights, one.weights);
+  }
+  return judged(
+      bank, targets, model,
+      {{"gap of gamma", total.gap, "relative, of the problem whose solution gives the weights", kRule},
+       {"infeasibility of gamma", total.infeasible, "distance from a distribution on either side", kRule},
+       {"distance from the rule", total.weights, "of the kernel weights from those of gamma", kRule}});
+}
+
+Certificate certify_align(const KernelBank& bank, const Targets& targets, const Model& model,
+                          const Context& /*context*/) {
+  const Vector weights = weights_of_samples(part_of<TwoStepPart>(model), bank.rows());
+  const Vector theta = row_of(model, 0);
+  const Alignments found = alignments_of(bank, targets, weights, theta);
+  Vector values;
+  for (std::size_t m = 0; m < theta.size(); ++m)
+    values.push_back(found.norms[m] > 0.0 ? found.products[m] / found.norms[m] : 0.0);
+  return judged(bank, targets, model,
+                {{"distance from the rule", distance(theta, values),
+                  "of the kernel weights from the alignments", kRule}});
+}
+
+Certificate certify_alignf(const KernelBank& bank, const Targets& targets, const Model& model,
+                           const Context& /*context*/) {
+  const Vector weights = weights_of_samples(part_of<TwoStepPart>(model), bank.rows());
+  const Vector theta = row_of(model, 0);
+  const double violation = alignf_violation(alignments_of(bank, targets, weights, theta), theta);
+  return judged(bank, targets, model,
+                {{"KKT residual of the weights", violation,
+                  "of the most aligned sum of kernels, in units of the largest alignment", kRule}});
+}
+
+}  // namespace kloom::certify_detail
