@@ -22,8 +22,8 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(const Arguments&);
-  std::string_view next;  // the word that follows the name: kernels build
-  bool listed = true;     // in the overview, and with a manual page
+  std::string_view next{};  // the word that follows the name: kernels build
+  bool listed = true;       // in the overview, and with a manual page
 };
 
 [[nodiscard]] std::span<const Command> all_commands();
