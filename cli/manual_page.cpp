@@ -112,7 +112,7 @@ ManualSection synopsis(const CLI::App& app) {
 
 // "kloom kernels build" has the page kloom-kernels: a page per word of `kloom --help`.
 std::string page_name(const CLI::App& app) {
-  const std::string name = app.get_name();
+  const std::string& name = app.get_name();
   const std::size_t first = name.find(' ');
   return name.substr(0, first) + "-" + name.substr(first + 1, name.find(' ', first + 1) - first - 1);
 }

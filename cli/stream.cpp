@@ -48,7 +48,7 @@ struct StreamCommandOptions {
   std::set<std::string> given;  // options of the method that the command line has
 };
 
-void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
+void add_stream_input_options(CLI::App& app, StreamCommandOptions& o) {
   const std::string input = "Input";
   app.add_option("--format", o.format, "What the lines are: automatic (default), csv (with a header), svmlight")
       ->group(input)
@@ -67,6 +67,9 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->group(input)
       ->check(CLI::IsMember({"stop", "skip"}))
       ->type_name("WHAT");
+}
+
+void add_stream_method_options(CLI::App& app, StreamCommandOptions& o) {
   const std::string method = "Method";
   app.add_option("--method", o.stream.method, "mkl-dao (default) or ufo-mkl")
       ->group(method)
@@ -94,6 +97,9 @@ void add_stream_options(CLI::App& app, StreamCommandOptions& o) {
       ->check(CLI::Range(Index{1}, Index{100000}));
   app.add_option("--lambda", o.stream.lambda, "ufo-mkl: strength of the squared norm")->group(method);
   app.add_option("--alpha", o.stream.alpha, "ufo-mkl: price of a kernel")->group(method);
+}
+
+void add_stream_output_options(CLI::App& app, StreamCommandOptions& o) {
   const std::string output = "Output";
   app.add_option("-o,--output", o.output, "Checkpoint and model in one file, replaced as the stream goes on")
       ->group(output)
@@ -353,7 +359,9 @@ int run_stream(const Arguments& arguments) {
       "Learns from standard input, sample by sample, for as long as it lasts. Every sample is predicted "
       "before it is learned; the accuracy of those predictions is reported as it goes.",
       kStreamExamples);
-  add_stream_options(line.app(), options);
+  add_stream_input_options(line.app(), options);
+  add_stream_method_options(line.app(), options);
+  add_stream_output_options(line.app(), options);
   add_preprocessing_options(line.app(), options.dataset);
   add_common_options(line.app(), options.common);
   if (!line.parse(arguments)) return kDone;

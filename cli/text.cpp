@@ -109,7 +109,7 @@ bool is_formula(std::string_view text) {
 }  // namespace
 
 std::string csv_cell(std::string_view cell) {
-  const std::string text = (is_formula(cell) ? "'" : "") + std::string(cell);
+  std::string text = (is_formula(cell) ? "'" : "") + std::string(cell);
   const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos &&
                      (text.empty() || (text.front() != ' ' && text.back() != ' '));
   if (plain) return text;

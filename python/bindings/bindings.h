@@ -92,6 +92,7 @@ struct RecipeRequest {
   std::string normalise = "unit-diagonal";
   bool clip_spectrum = false;
   // Of a table:
+  std::string bank = "auto";            // how its kernels are kept
   std::vector<std::string> keep;        // columns that must not be dropped
   std::vector<std::string> text;        // columns for kernels of texts
   std::vector<std::string> categories;  // columns that are categories whatever they look like

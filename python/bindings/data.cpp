@@ -123,6 +123,7 @@ void bind_recipe(py::module_& m) {
       .def_readwrite("normalise", &RecipeRequest::normalise)
       .def_readwrite("keep", &RecipeRequest::keep)
       .def_readwrite("text", &RecipeRequest::text)
+      .def_readwrite("bank", &RecipeRequest::bank)
       .def_readwrite("categories", &RecipeRequest::categories);
   py::class_<Recipe>(m, "Recipe")
       .def_static(

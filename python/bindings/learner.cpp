@@ -62,11 +62,10 @@ Model fit_recipe(const std::string& method, const Recipe& recipe, const Targets&
 
 // A table, as `kloom train` does it.
 Model fit_table(const std::string& method, const Dataset& data, const Targets& targets,
-                const OptionValues& options, const RecipeRequest& recipe, const std::string& kind,
-                const Settings& settings) {
+                const OptionValues& options, const RecipeRequest& recipe, const Settings& settings) {
   return run(settings, [&](const Context& context) {
     TrainRequest request = request_for(method, options);
-    request.bank = parse_bank_kind(kind);
+    request.bank = parse_bank_kind(recipe.bank);
     request.recipe = table_options(recipe);
     if (!recipe.spec.empty()) request.kernels = parse_kernel_spec(recipe.spec);
     return train(data, targets, request, context).model;
@@ -91,7 +90,7 @@ void bind_learner(py::module_& m) {
   m.def("fit_recipe", &fit_recipe, py::arg("method"), py::arg("recipe"), py::arg("targets"), py::arg("options"),
         py::arg("bank"), py::arg("settings"));
   m.def("fit_table", &fit_table, py::arg("method"), py::arg("data"), py::arg("targets"), py::arg("options"),
-        py::arg("recipe"), py::arg("bank"), py::arg("settings"));
+        py::arg("recipe"), py::arg("settings"));
   m.def("fit_bank", &fit_bank, py::arg("method"), py::arg("bank"), py::arg("targets"), py::arg("options"),
         py::arg("settings"));
   m.def("require_training_samples", &require_training_samples, py::arg("model"), py::arg("samples"));

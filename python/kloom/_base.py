@@ -157,9 +157,10 @@ class KernelEstimator(BaseEstimator):
         spec = inputs.spec_of(self.kernels)
         if isinstance(X, frames.Table):
             request = frames.recipe_request(self, X, spec)
+            request.bank = self.bank
             for note in data.notes if self.verbose else ():
                 say("info", note)
-            return core.fit_table(self._method, data, targets, self._option_values(), request, self.bank, settings)
+            return core.fit_table(self._method, data, targets, self._option_values(), request, settings)
         recipe = inputs.fit_recipe(self, data, X, spec, settings, targets)
         return core.fit_recipe(self._method, recipe, targets, self._option_values(), self.bank, settings)
 

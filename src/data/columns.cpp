@@ -349,6 +349,7 @@ Dataset dataset_from_columns(std::vector<TableColumn> columns, Index rows, const
   result.samples = rows;
   data::refuse_equal_names(columns, result.source);
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const TableColumn& column : columns) names.push_back(column.name);
   const auto usable = [&](Index j) { return data::is_complete(columns[static_cast<std::size_t>(j)]); };
   const Index id = request.target_required && !names.empty() ? data::find_unasked_id(names, usable) : -1;

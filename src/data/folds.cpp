@@ -47,6 +47,7 @@ std::vector<Index> spread_samples(const std::vector<int>& codes, Index most, std
   std::ranges::sort(places);
   if (std::ssize(places) > most) places.resize(static_cast<std::size_t>(most));
   std::vector<Index> chosen;
+  chosen.reserve(places.size());
   for (const auto& [place, sample] : places) chosen.push_back(sample);
   std::ranges::sort(chosen);
   return chosen;

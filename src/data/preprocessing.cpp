@@ -316,8 +316,8 @@ class Fitter {
         (columns[static_cast<std::size_t>(place)].indicator ? marks : fitted.features).push_back(place);
     }
     std::ranges::sort(marks);
-    const auto twice = std::ranges::unique(marks);
-    fitted.features.insert(fitted.features.end(), marks.begin(), twice.begin());
+    const auto end = std::unique(marks.begin(), marks.end());
+    fitted.features.insert(fitted.features.end(), marks.begin(), end);
     for (const Index t : view.texts) add(texts_[t]);
     if (!fitted.features.empty() || !fitted.texts.empty()) views.push_back(std::move(fitted));
   }

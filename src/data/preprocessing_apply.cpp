@@ -162,6 +162,7 @@ void note_new_categories(const ColumnFinder& finder, const std::vector<Column>& 
     if (fresh.empty()) continue;
     const bool thinned = !known.all && std::ssize(known.categories) >= data::kMostCategories;
     std::vector<std::string> values;
+    values.reserve(fresh.size());
     for (const auto& [value, times] : fresh) values.push_back(value + meant_category(value, known.categories));
     notes.push_back(fmt::format("Column '{}': training never {}saw {}; coded as all zero ({} of {} samples).",
                                 key.first, thinned ? "or hardly " : "", data::list_some(values), count,

@@ -132,7 +132,7 @@ class FamilyCombination final : public Combination {
 
 // Moments of one column of coefficients over all pairs of its samples, the upper triangle of blocks.
 Vector pair_moments(const ExponentialFamily& family, const std::vector<Index>& samples, const Vector& c) {
-  const Index n = blocks(size(samples), kRows);
+  const Index n = blocks(std::ssize(samples), kRows);
   const Index length = 4 * family.table.segments();
   const int threads = n > 1 ? omp_get_max_threads() : 1;
   std::vector<Vector> moments(at(threads), Vector(at(length)));

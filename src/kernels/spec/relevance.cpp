@@ -300,6 +300,7 @@ std::vector<Index> relevance_samples(const Targets& targets) {
   const auto n = std::ssize(among);
   const Index most = std::min(kMostSamples, static_cast<Index>(kShare * static_cast<double>(n)));
   std::vector<int> codes;
+  codes.reserve(among.size());
   for (const Index i : among) codes.push_back(targets.codes.empty() ? 0 : targets.codes[at(i)]);
   return data::spread_samples(among, codes, most, kSeed);
 }

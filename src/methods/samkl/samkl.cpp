@@ -153,12 +153,13 @@ void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const s
   const MarginTask part = without_fold(outputs_[output].task, folds, fold);
   std::set<double> prices;
   for (const Judged& one : judged) prices.insert(one.choice.price);
-  MarginStart from(start_weights(bank_.kernels(), WeightRule::second_order, 1.0));
   double before = 0.0;
   MarginSolution plain;
   for (const double price : prices) {
     const MarginTask rest = with_price(part, price);
-    if (before > 0.0) from = continued(plain, price / before);
+    MarginStart from = before > 0.0
+                           ? continued(plain, price / before)
+                           : MarginStart(start_weights(bank_.kernels(), WeightRule::second_order, 1.0));
     before = price;
     Vector start(at(bank_.kernels()), 1.0);
     SwitchedSolution base = SwitchedMkl(bank_, rest, settings(0), start, context_).first(std::move(from));

@@ -15,6 +15,7 @@ std::vector<int> new_codes(const Targets& targets, const std::vector<Index>& cho
   for (const Index i : chosen) ++counts[at(targets.codes[at(i)])];
   std::vector<int> codes;
   int next = 0;
+  codes.reserve(counts.size());
   for (const Index count : counts) codes.push_back(count < least ? -1 : next++);
   return codes;
 }

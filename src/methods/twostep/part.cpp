@@ -14,7 +14,7 @@ void TwoStepPart::save(PartWriter& file) const {
 }
 
 std::string TwoStepPart::trouble(const Model& model) const {
-  const std::string found = MarginPart::trouble(model);
+  std::string found = MarginPart::trouble(model);
   if (!found.empty()) return found;
   if (!(lambda >= 0.0 && lambda <= 1.0)) return "lambda is not between 0 and 1";
   const Index samples = model.coefficients.rows();

@@ -129,7 +129,8 @@ TEST(IdReason, CountsAndNames) {
   Vector shuffled;
   for (int i = 0; i < 40; ++i) {
     counter.push_back(i);
-    holes.push_back(i + i / 4);  // what a fold leaves of a counter
+    const int hole = i + i / 4;  // what a fold leaves of a counter
+    holes.push_back(hole);
     squares.push_back(i * i);
     shuffled.push_back((i * 17) % 40);
   }

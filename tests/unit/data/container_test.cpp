@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -244,7 +244,7 @@ TEST(Container, RefusedWritesLeaveTheOldFile) {
   const std::string before = read_bytes(path);
 
   // A full disk, as far as a test can have one: writes beyond 64 KiB fail.
-  ::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit old {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
   struct rlimit small = old;
@@ -257,7 +257,7 @@ TEST(Container, RefusedWritesLeaveTheOldFile) {
     message = error.what();
   }
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
-  ::signal(SIGXFSZ, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
   EXPECT_THAT(message, HasSubstr(path));
   EXPECT_EQ(read_bytes(path), before);
   EXPECT_EQ(folder.entries(), 1U) << "the temporary file is gone";

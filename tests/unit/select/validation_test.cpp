@@ -31,7 +31,7 @@ Dataset clouds(Index samples, int classes, unsigned seed) {
   for (Index f = 0; f < 4; ++f) data.feature_info.push_back({"x" + std::to_string(f), ""});
   for (Index i = 0; i < samples; ++i) {
     const auto c = static_cast<int>(i % classes);
-    data.labels.push_back(std::string(1, static_cast<char>('a' + c)));
+    data.labels.emplace_back(1, static_cast<char>('a' + c));
     for (Index f = 0; f < 4; ++f)
       data.features(i, f) = std::pow(10.0, static_cast<double>(f)) * (normal(random) + (f < 2 ? 1.1 * c : 0.0));
   }

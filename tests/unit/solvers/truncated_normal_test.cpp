@@ -21,7 +21,7 @@ Exact exact_cdf(double z) {
   return erfc(-Exact(z) / sqrt(Exact(2))) / 2;
 }
 Exact exact_hazard(double z) {
-  const Exact pi = boost::math::constants::pi<Exact>();
+  const Exact& pi = boost::math::constants::pi<Exact>();
   return exp(-Exact(z) * z / 2) / sqrt(2 * pi) / exact_cdf(z);
 }
 

@@ -21,7 +21,6 @@
 namespace kloom {
 namespace {
 
-using kernels::BankPart;
 using test::dataset_of;
 using test::normal_matrix;
 

@@ -22,7 +22,6 @@ namespace kloom {
 namespace {
 
 using test::kernel_of;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -31,7 +31,7 @@ Needle needle(Task task, Index n, unsigned seed) {
     kernels.push_back(test::rbf_kernel(one, one, 1.0));
     names.push_back("feature " + std::to_string(f));
   }
-  problem.bank = make_dense_bank(std::move(kernels), std::move(names), true);
+  problem.bank = make_dense_bank(std::move(kernels), names, true);
   problem.targets.task = task;
   problem.targets.values = Matrix(task == Task::regression ? n : 0, task == Task::regression ? 1 : 0);
   if (task != Task::regression) problem.targets.classes = {"no", "yes"};
@@ -75,9 +75,9 @@ TEST(AutoHeldOut, HeldOutLossIsThatOfNewSamples) {
   Targets unseen = all.targets;
   seen.codes.assign(all.targets.codes.begin(), all.targets.codes.begin() + 100);
   unseen.codes.assign(all.targets.codes.begin() + 100, all.targets.codes.end());
-  const auto bank = make_dense_bank(std::move(train), all.names, true);
+  const auto bank = make_dense_bank(train, all.names, true);
   const FitResult fit = methods::fit_auto(*bank, seen, {}, {});
-  const auto fresh = make_dense_bank(std::move(test), all.names, false);
+  const auto fresh = make_dense_bank(test, all.names, false);
   const Evaluation evaluation = evaluate(predict(fit.model, *fresh, {}, {}), unseen);
   double loss = std::nan("");
   for (const auto& [name, value] : evaluation.values) {

@@ -91,7 +91,8 @@ Moons two_moons(Index n) {
   moons.targets.classes = {"lower", "upper"};
   for (Index i = 0; i < n; ++i) {
     const bool upper = i % 2 == 0;
-    const double angle = std::numbers::pi * (static_cast<double>(i / 2) + 0.5) / (static_cast<double>(n) / 2);
+    const Index pair = i / 2;
+    const double angle = std::numbers::pi * (static_cast<double>(pair) + 0.5) / (static_cast<double>(n) / 2);
     moons.x(i, 0) = (upper ? std::cos(angle) : 1.0 - std::cos(angle)) + 0.05 * normal();
     moons.x(i, 1) = (upper ? std::sin(angle) : 0.5 - std::sin(angle)) + 0.05 * normal();
     moons.targets.codes.push_back(upper ? 1 : 0);

@@ -27,7 +27,6 @@ using methods::LocalSettings;
 using methods::MarginTask;
 using Kind = Gates::Kind;
 using test::bank_of;
-using ::testing::HasSubstr;
 
 // J(V + h e) − J(V − h e) over 2h. J is known to the SVM's gap, 1e-11 of it, so with h = 1e-3 the quotient is
 // known to about 1e-8·J plus the h² of its third derivative: 1e-5·J is far above both.

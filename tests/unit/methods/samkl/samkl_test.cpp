@@ -310,7 +310,7 @@ TEST(Samkl, SampleOfWeightZeroIsNotThere) {
 TEST(Samkl, RefusesWhatItCannotDo) {
   const test::BinaryProblem problem = test::binary_problem(20, 2, {1.0}, 11);
   const auto bank = bank_of(problem);
-  const auto refused = [&](SamklOptions options) {
+  const auto refused = [&](const SamklOptions& options) {
     try {
       (void)methods::fit_samkl(*bank, problem.targets, options, {});
     } catch (const InvalidArgument& error) {

@@ -33,10 +33,10 @@ Dataset stream_data(Index n, int classes, unsigned seed) {
   test::Normal noise(seed + 1);
   for (Index i = 0; i < n; ++i) {
     const double value = data.features(i, 0) + std::sin(2.0 * data.features(i, 1)) + 0.3 * noise();
-    data.labels.push_back(classes == 2   ? (value > 0.0 ? "b" : "a")
-                          : value < -0.7 ? "a"
-                          : value < 0.7  ? "b"
-                                         : "c");
+    data.labels.emplace_back(classes == 2   ? (value > 0.0 ? "b" : "a")
+                             : value < -0.7 ? "a"
+                             : value < 0.7  ? "b"
+                                            : "c");
   }
   return data;
 }
