@@ -36,7 +36,8 @@ void say(const Context& context, const std::string& sentence) {
   log(context, LogLevel::info, sentence);
 }
 
-// A budget that was set is for all of the run, data included; memory that is free is free of them.
+// A budget that the user set is for all of the run, so the data are taken off. The default is a share of the memory that
+// is free now, with the data already there.
 Context without_data(const Context& context, std::size_t data_bytes) {
   Context rest = context;
   if (context.memory_budget == 0) return rest;
@@ -208,10 +209,10 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& lea
   BankRequest request = preferred_bank(learner, n, p, share.bank, numbers_per_entry(recipe_->terms));
   if (kind != BankKind::automatic) request.kind = kind;
   auto bank = stored(request, share.bank, context);
-  const std::size_t own = bank->bytes() - bank->shared_bytes();
+  const std::size_t stored_bytes = bank->bytes() - bank->shared_bytes();
   say(context, fmt::format("memory: {} in all: {} for data, {} more for kernels, {} for {}",
-                           format_bytes(data + own + share.working), format_bytes(data), format_bytes(own),
-                           format_bytes(share.working), learner.name));
+                           format_bytes(data + stored_bytes + share.working), format_bytes(data),
+                           format_bytes(stored_bytes), format_bytes(share.working), learner.name));
   return bank;
 }
 

@@ -39,7 +39,7 @@ Vector inverse_roots(const Vector& self, double offset) {
 // Kernels that are divided by the square roots of the self-similarities as they are evaluated.
 bool needs_factors(const KernelTerm& term) {
   if (term.function == KernelFunction::cosine || term.function == KernelFunction::words) return true;
-  // Of a given kernel the self-similarity of new samples is unknown: its unit diagonal is a plain scale.
+  // k(x, x) of new samples is not in a given matrix. Its diagonal is constant instead, and was scaled to 1 at training.
   return term.normalisation == Normalisation::unit_diagonal && !has_unit_diagonal(term.function) &&
          term.function != KernelFunction::precomputed;
 }
@@ -156,10 +156,10 @@ ComputedBank::ComputedBank(std::vector<KernelTerm> terms, std::shared_ptr<const 
   check_samples(*row_samples_, terms_, cols());
   if (!symmetric) {
     // Of the columns only features and texts are looked at; given matrices belong to the rows.
-    std::vector<KernelTerm> own;
+    std::vector<KernelTerm> column_terms;
     for (const KernelTerm& term : terms_)
-      if (uses_features(term.function) || uses_texts(term.function)) own.push_back(term);
-    check_samples(*column_samples_, own, cols());
+      if (uses_features(term.function) || uses_texts(term.function)) column_terms.push_back(term);
+    check_samples(*column_samples_, column_terms, cols());
   }
   Builder(*this).build();
 }
@@ -210,9 +210,10 @@ void ComputedBank::panels(Range kernels, Range rows, double* out) const {
   const Output output{out, kernels, rows};
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (parallel)
   for (Index b = 0; b < blocks; ++b) {
-    double* own = scratch.data() + each * omp_get_thread_num();
+    double* thread_scratch = scratch.data() + each * omp_get_thread_num();
     const Index begin = rows.begin + b * block_rows;
-    for (const Job& job : work) run_block(job, {begin, std::min(rows.end, begin + block_rows)}, output, own);
+    for (const Job& job : work)
+      run_block(job, {begin, std::min(rows.end, begin + block_rows)}, output, thread_scratch);
   }
 }
 
@@ -248,10 +249,10 @@ void ComputedBank::write_segment(Index p, Index row, Range cols, const double* b
   if (factors == nullptr) {
     evaluate(term, base, values, n);
   } else {
-    const double own = factors->rows[static_cast<std::size_t>(row)];
+    const double row_factor = factors->rows[static_cast<std::size_t>(row)];
     const double* other = factors->columns.data() + cols.begin;
     const double offset = term.function == KernelFunction::polynomial ? 1.0 : 0.0;
-    for (Index j = 0; j < n; ++j) values[j] = (base[j] + offset) * (own * other[j]);
+    for (Index j = 0; j < n; ++j) values[j] = (base[j] + offset) * (row_factor * other[j]);
     if (term.function == KernelFunction::polynomial)
       whole_power(values, static_cast<int>(term.parameter), values, n);
     if (symmetric() && row >= cols.begin && row < cols.end) values[row - cols.begin] = 1.0;

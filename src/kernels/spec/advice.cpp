@@ -140,8 +140,8 @@ class Adviser {
     const Index j = finder_.numeric(column.feature);
     Vector values;
     if (j >= 0) {
-      const auto own = raw_.features.column(j);
-      values.assign(own.begin(), own.end());
+      const auto feature = raw_.features.column(j);
+      values.assign(feature.begin(), feature.end());
     } else if (const TextColumn* text = finder_.text(column.feature)) {
       values = data::numbers_in(text->values, column.format);
     }
@@ -362,16 +362,16 @@ class Adviser {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       if (done[b]) continue;
       // Views of the same kind share their families, which keeps the spec short.
-      const Families own = families_of(blocks[b], each);
+      const Families families = families_of(blocks[b], each);
       std::string scope;
       Index count = 0;
       for (std::size_t other = b; other < blocks.size(); ++other) {
-        if (families_of(blocks[other], each) != own) continue;
+        if (families_of(blocks[other], each) != families) continue;
         done[other] = true;
         scope += (scope.empty() ? "" : ", ") + blocks[other].scope;
         ++count;
       }
-      add_all(own, scope, count);
+      add_all(families, scope, count);
       why(reason_of(blocks[b], scope));
     }
     together(blocks);

@@ -212,7 +212,7 @@ class Resolver {
     for (const KernelTerm& term : terms_) {
       if (!uses_features(term.function) || pair_sum_of(term.function) != PairSum::dot) continue;
       if (features != term.features) norm = largest_norm(features = term.features);
-      // A unit diagonal is reached before the power is taken.
+      // Polynomials with a unit diagonal divide x·z + 1 by its size before they take the power.
       const bool powered =
           term.function == KernelFunction::polynomial && term.normalisation != Normalisation::unit_diagonal;
       if (norm < limit && (!powered || std::pow(norm + 1.0, term.parameter) < limit)) continue;

@@ -135,8 +135,8 @@ void Fitter::set_task() {
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
-// Kernels with scale=relevance have seen labels; their held-out losses tell the truth on the other samples only. With
-// many samples those of one fold tell as much as is needed, and only one fold has to be held out.
+// Kernels with scale=relevance have learned from the labels of some samples. Held-out losses of those samples would look
+// too good, so only the others are judged. With many samples one fold has enough of them, and only that is held out.
 void Fitter::set_judges() {
   judges_ = samples_;
   if (task_.classes > 0 && std::ssize(samples_) >= kFoldEnough) {
