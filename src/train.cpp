@@ -210,9 +210,12 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& lea
   if (kind != BankKind::automatic) request.kind = kind;
   auto bank = stored(request, share.bank, context);
   const std::size_t stored_bytes = bank->bytes() - bank->shared_bytes();
-  say(context, fmt::format("memory: {} in all: {} for data, {} more for kernels, {} for {}",
-                           format_bytes(data + stored_bytes + share.working), format_bytes(data),
-                           format_bytes(stored_bytes), format_bytes(share.working), learner.name));
+  const std::size_t all = data + stored_bytes + share.working;
+  const std::size_t before = preparing_bytes();
+  say(context,
+      fmt::format("memory: {} in all: {} for data, {} more for kernels, {} for {}{}", format_bytes(all),
+                  format_bytes(data), format_bytes(stored_bytes), format_bytes(share.working), learner.name,
+                  before > all ? fmt::format("; {} until the kernels were there", format_bytes(before)) : ""));
   return bank;
 }
 
