@@ -6,35 +6,58 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace kloom::kernels {
 namespace {
 
-constexpr Index kBins = 64;
+constexpr Index kBins = 255;
 constexpr double kDamping = 1.0;  // added to every H
 constexpr double kMostOperations = 4e9;
 
-// Which of the values between its quantiles a feature is above: 0 … 63.
+// A feature, its values put into bins of neighbours.
 struct BinnedFeature {
-  Vector thresholds;
+  Vector thresholds;               // between the bins
   std::vector<std::uint8_t> bins;  // per sample
 };
+
+// The last value of every bin but the last: each value is a bin where they are few; else frequent values have one of their
+// own (such as the zeros of a column that is mostly 0), and the others share the rest evenly.
+Vector last_values(const Vector& sorted) {
+  const auto n = std::ssize(sorted);
+  std::vector<std::pair<double, Index>> counts;
+  for (const double value : sorted) {
+    if (counts.empty() || counts.back().first != value) counts.emplace_back(value, 0);
+    ++counts.back().second;
+  }
+  const bool few = std::ssize(counts) <= kBins;
+  Index frequent = 0;
+  Index rest = n;
+  for (const auto& [value, count] : counts) {
+    if (few || count * kBins < n) continue;
+    ++frequent;
+    rest -= count;
+  }
+  const Index share = few ? 1 : rest / std::max<Index>(1, kBins - 2 * frequent) + 1;
+  Vector last;
+  Index inside = 0;
+  for (std::size_t k = 0; k + 1 < counts.size() && std::ssize(last) < kBins - 1; ++k) {
+    inside += counts[k].second;
+    const bool before_frequent = !few && counts[k + 1].second * kBins >= n;
+    if (inside < share && !before_frequent) continue;
+    last.push_back(counts[k].first);
+    inside = 0;
+  }
+  return last;
+}
 
 BinnedFeature binned(std::span<const double> column) {
   Vector sorted(column.begin(), column.end());
   std::ranges::sort(sorted);
-  Vector distinct = sorted;
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   BinnedFeature feature;
-  for (Index k = 1; k < std::min(kBins, std::ssize(distinct)); ++k) {
-    // Between neighbours: of all values where they are few, else at the quantiles.
-    double above = distinct[at(k)];
-    if (std::ssize(distinct) > kBins) above = sorted[at(k * std::ssize(sorted) / kBins)];
-    const auto place = std::ranges::lower_bound(distinct, above);
-    if (place == distinct.begin()) continue;
-    const double threshold = *(place - 1) + 0.5 * (*place - *(place - 1));
-    if (feature.thresholds.empty() || threshold > feature.thresholds.back())
-      feature.thresholds.push_back(threshold);
+  for (const double last : last_values(sorted)) {
+    const double next = *std::ranges::upper_bound(sorted, last);
+    feature.thresholds.push_back(last + 0.5 * (next - last));
   }
   for (const double value : column) {
     const auto bin = std::ranges::lower_bound(feature.thresholds, value) - feature.thresholds.begin();

@@ -7,7 +7,7 @@
 //
 // over the samples of a node. The loss is the squared error, the logistic loss, or the log loss of softmax(f). One tree a
 // round serves all classes: its leaves hold a value for each, and gains are summed over them. The leaf of greatest gain
-// is divided next. Questions compare a feature with one of at most 63 values between its quantiles.
+// is divided next. Questions compare a feature with one of at most 254 values in between its own.
 //
 // Only the partitions of the trees are used here, as kernels; the values of the leaves are what makes the next tree.
 #pragma once
