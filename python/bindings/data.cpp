@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "kloom/kernels.h"
+#include "kloom/learner.h"
 #include "kloom/recipe.h"
 #include "kloom/targets.h"
 

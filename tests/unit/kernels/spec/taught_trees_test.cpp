@@ -15,6 +15,7 @@
 #include "kloom/kernels.h"
 #include "kloom/recipe.h"
 #include "kloom/train.h"
+#include "support/files.h"
 
 namespace kloom::kernels {
 namespace {
@@ -98,12 +99,28 @@ TEST(TaughtTrees, AreRefusedWithoutTargets) {
 TEST(TaughtTrees, AreAdvisedForMethodsThatSpareTeachers) {
   const Table table = steps(800, false);
   EXPECT_THAT(to_string(default_kernel_spec(table.data, &table.targets, true)),
-              testing::HasSubstr("trees(leaves=8) on all"));
+              ::testing::HasSubstr("trees(leaves=8) on all"));
   EXPECT_THAT(to_string(default_kernel_spec(table.data, &table.targets)),
-              testing::Not(testing::HasSubstr("trees")));
+              ::testing::Not(::testing::HasSubstr("trees")));
   const Table few = steps(200, false);
   EXPECT_THAT(to_string(default_kernel_spec(few.data, &few.targets, true)),
-              testing::Not(testing::HasSubstr("trees")));
+              ::testing::Not(::testing::HasSubstr("trees")));
+}
+
+TEST(TaughtTrees, ModelsComeBackToTheBit) {
+  const Table table = steps(120, false);
+  TrainRequest request;
+  request.method = "uniform";
+  request.options = {{"C", "1"}};
+  request.kernels = parse_kernel_spec("trees(leaves=4) on all; linear on all; trees(leaves=6) on x0 + x1");
+  const Model model = train(table.data, table.targets, request, {}).model;
+  const testing::TemporaryFolder folder;
+  save_model(model, folder.file("m.kloom"));
+  const Model loaded = load_model(folder.file("m.kloom"));
+  EXPECT_EQ(loaded.recipe->terms, model.recipe->terms);
+  const Table unseen = steps(40, false);
+  EXPECT_TRUE(std::ranges::equal(predict(loaded, unseen.data, {}, {}).scores.values(),
+                                 predict(model, unseen.data, {}, {}).scores.values()));
 }
 
 TEST(TaughtTrees, AutoUsesThemWhereTheyHelpAndIsNotFooled) {
