@@ -11,7 +11,7 @@
 #include "algebra/blas.h"
 #include "base/progress.h"
 #include "data/folds.h"
-#include "kernels/spec/relevance.h"
+#include "kernels/spec/teachers.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
 #include "methods/auto/blend.h"
@@ -135,8 +135,8 @@ void Fitter::set_task() {
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
-// Kernels with scale=relevance have learned from the labels of some samples. Held-out losses of those samples would look
-// too good, so only the others are judged. With many samples one fold has enough of them, and only that is held out.
+// Some kernels have learned from the labels of some samples, their teachers. Held-out losses of teachers would look too
+// good, so only the others are judged. With many samples one fold has enough of them, and only that is held out.
 void Fitter::set_judges() {
   judges_ = samples_;
   if (task_.classes > 0 && std::ssize(samples_) >= kFoldEnough) {
@@ -145,11 +145,8 @@ void Fitter::set_judges() {
       if (task_.folds[at(i)] != 0) task_.judged[at(i)] = 0.0;
     }
   }
-  const auto learned = [](const std::string& name) {
-    return name.find("scale=relevance") != std::string::npos;
-  };
-  if (std::ranges::none_of(bank_.names(), learned)) return;
-  const std::vector<Index> teachers = kernels::relevance_samples(targets_);
+  const std::vector<Index> teachers = kernels::teachers_of(bank_.names(), targets_);
+  if (teachers.empty()) return;
   std::erase_if(judges_, [&](Index i) { return std::ranges::binary_search(teachers, i); });
   if (task_.judged.empty()) task_.judged = task_.weights_without(-1);
   for (const Index i : teachers) task_.judged[at(i)] = 0.0;
@@ -434,6 +431,7 @@ Learner auto_learner() {
   learner.operations = [](double n, double /*p*/) { return n * n * n; };
   learner.working_memory = working_memory;
   learner.wants_entries = true;
+  learner.spares_teachers = true;
   learner.stores_up_to = kAllUpTo;
   return learner;
 }
