@@ -40,7 +40,7 @@ function(kloom_compile_together target)
     math(EXPR count_${group} "${part} + 1")
     math(EXPR part "${part} / 16")
     set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${group}_${part}")
-    if(folder MATCHES "^src/(data|kernels/spec|models|report|select)$")
+    if(folder MATCHES "^src/(data|models|report|select)$")
       # Options of a file of its own would take it out of its group; those of the group's file do not.
       set_source_files_properties("${binary}/CMakeFiles/${target}.dir/Unity/unity_${group}_${part}_cxx.cxx"
         TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
