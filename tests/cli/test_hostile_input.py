@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
+import pickle
 import random
 import re
 import subprocess
@@ -476,3 +477,29 @@ def test_pages_obey_nobody_else(kloom, table):
         digest = base64.b64encode(hashlib.sha256(content[0].encode()).digest()).decode()
         assert f"{directive} 'sha256-{digest}'" in policy, f"expected sha256-{digest}"
     assert not re.search(r"<[^>]* (style|on[a-z]+)=", page.split("<script")[0]), "the policy would block these"
+
+
+class Bomb:
+    """Unpickling it writes a file."""
+
+    def __init__(self, witness):
+        self.witness = witness
+
+    def __reduce__(self):
+        return open, (str(self.witness), "w")
+
+
+def test_pickles_are_never_unpickled(kloom, table, tmp_path):
+    witness = tmp_path / "it-ran"
+    bomb = Bomb(witness)
+    (tmp_path / "bomb.kloom").write_bytes(pickle.dumps(bomb))
+    (tmp_path / "bomb.csv").write_bytes(pickle.dumps(bomb))
+    numpy.save(tmp_path / "bomb.npy", numpy.array([bomb] * 40, dtype=object), allow_pickle=True)
+    numpy.savez(tmp_path / "bomb.npz", X=numpy.array([[bomb]] * 40, dtype=object), y=numpy.arange(40) % 2)
+    kloom("check", "bomb.kloom", "data.csv", code=FAILED)
+    kloom("predict", "bomb.kloom", "data.csv", code=FAILED)
+    for name in ("bomb.npy", "bomb.npz"):
+        assert "Python objects" in kloom("train", name, code=MISTAKE).sentence()
+    kloom("train", "data.csv", "--kernel-file", "bomb.npy", code=MISTAKE)
+    kloom("train", "bomb.csv", code=MISTAKE)
+    assert not witness.exists(), "a file ran code"
