@@ -21,6 +21,8 @@ class WholeProgress {
   [[nodiscard]] const Context& part() const { return part_; }
   // One part more is done. True if the caller should stop with what it has; the part may then be half done.
   bool done();
+  // Should the part that is at work stop?
+  bool stopped() { return tell() == Signal::stop; }
   [[nodiscard]] double seconds() const { return meter_.seconds(); }
 
  private:

@@ -13,14 +13,9 @@ import zlib
 
 import numpy
 import pytest
-from conftest import DONE, FAILED, MISTAKE, PROGRAM, run_program, two_clouds, write_table
+from conftest import DONE, FAILED, MISTAKE, PROGRAM, is_sanitized, run_program, two_clouds, write_table
 
 MEGABYTE = 1_000_000
-
-
-def is_sanitized():
-    with open(PROGRAM, "rb") as file:
-        return b"__asan_init" in file.read()
 
 
 # A process that is forked begins with the memory of its parent, so the program is started by a small one.

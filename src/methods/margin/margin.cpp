@@ -68,9 +68,10 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, const st
   }
   Matrix combined(bank.cols(), std::ssize(rows));
   bank.combine_rows(solution.theta, rows, combined.view());
-  Vector own(rows.size(), solution.bias);
-  algebra::gemv(algebra::Op::transpose, 1.0, combined.view(), solution.coefficients, 1.0, own);
-  for (std::size_t k = 0; k < rows.size(); ++k) scores[at(rows[k])] = own[k];
+  // A sum at a time: BLAS would add in another order with another number of threads.
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    scores[at(rows[k])] =
+        solution.bias + algebra::dot(combined.column(static_cast<Index>(k)), solution.coefficients);
 }
 
 // What cross-validation at one price C found. A path goes from one to the next by warm starts.

@@ -62,6 +62,14 @@ double loss(const MarginTask& task, std::size_t i, double score) {
   return task.box[i] * std::max(0.0, distance);
 }
 
+// BLAS adds in another order with another number of threads. What decides about the path is little work beside the
+// passes over the kernels: one thread does it, so that the path is the same with any number of them.
+Context one_thread() {
+  Context context;
+  context.threads = 1;
+  return context;
+}
+
 // Everything known about one θ.
 struct Point {
   Vector theta;
@@ -118,6 +126,8 @@ class Solver {
   [[nodiscard]] Vector combined_scores(const Vector& coefficients);
   [[nodiscard]] double dual_penalty(const Vector& q) const;
   [[nodiscard]] Vector norm_update(const Point& point) const;
+  [[nodiscard]] Vector newton_target(const Point& point, const std::vector<Index>& watched,
+                                     const Vector& weights);
   [[nodiscard]] Point second_order_step(const Point& point);
   [[nodiscard]] Point reduced_gradient_step(const Point& point);
   [[nodiscard]] Matrix curvature(const Point& point, const std::vector<Index>& watched);
@@ -256,6 +266,7 @@ void Solver::fill_objectives(Point& point) const {
   } else {
     norms = algebra::dot(point.theta, point.q);
     point.scores.assign(task_.y.size(), 0.0);
+    const algebra::ThreadScope alone(one_thread());
     algebra::gemv(Op::none, 1.0, point.outputs.view(), point.theta, 0.0, point.scores);
   }
   point.primal = 0.5 * norms;
@@ -327,10 +338,9 @@ Matrix Solver::free_kernel(const std::vector<Index>& free) {
   return kernel;
 }
 
-// Newton on the simplex: minimise the quadratic model of J over it, which is an SVM-like problem itself (one
-// equality, bounds), then go as far along as J really falls.
-Point Solver::second_order_step(const Point& point) {
-  const std::vector<Index> watched = watched_kernels();  // the others have no weight and get none in this step
+// Minimises the quadratic model of J over the simplex, which is an SVM-like problem itself (one equality, bounds).
+Vector Solver::newton_target(const Point& point, const std::vector<Index>& watched, const Vector& weights) {
+  const algebra::ThreadScope alone(one_thread());
   const Index p = std::ssize(watched);
   Matrix hessian = curvature(point, watched);
   double size = 0.0;
@@ -338,8 +348,6 @@ Point Solver::second_order_step(const Point& point) {
   const double largest = *std::max_element(point.q.begin(), point.q.end());
   for (Index m = 0; m < p; ++m) hessian(m, m) += 1e-9 * size + 1e-6 * largest;
   SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
-  Vector weights;  // θ of the watched
-  for (const Index m : watched) weights.push_back(point.theta[at(m)]);
   Vector curved(at(p));  // Hθ
   algebra::gemv(Op::none, 1.0, hessian.view(), weights, 0.0, curved);
   for (std::size_t m = 0; m < curved.size(); ++m) model.linear[m] = -0.5 * point.q[at(watched[m])] - curved[m];
@@ -348,8 +356,15 @@ Point Solver::second_order_step(const Point& point) {
   options.iterations = 200 * p + 10000;
   options.shrinking = false;
   MatrixRows rows(hessian.view());
-  const Vector target = solve_svm(model, rows, options, weights).alpha;
+  return solve_svm(model, rows, options, weights).alpha;
+}
 
+// Newton on the simplex: to the minimum of the quadratic model, as far along as J really falls.
+Point Solver::second_order_step(const Point& point) {
+  const std::vector<Index> watched = watched_kernels();  // the others have no weight and get none in this step
+  Vector weights;                                        // θ of the watched
+  for (const Index m : watched) weights.push_back(point.theta[at(m)]);
+  const Vector target = newton_target(point, watched, weights);
   double step = 1.0;
   for (int halvings = 0;; ++halvings, step *= 0.5) {
     Vector theta = point.theta;

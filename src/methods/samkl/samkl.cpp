@@ -116,7 +116,7 @@ class Fitter {
   [[nodiscard]] static Judged choose(std::vector<Judged> judged, const Jury& jury);
   [[nodiscard]] Judged choose_and_score(const std::vector<Choice>& choices, Report& report) const;
   void judge_fold(std::vector<Judged>& judged, std::size_t output, const Jury& jury,
-                  const std::vector<Index>& folds, Index fold, const Context& context) const;
+                  const std::vector<Index>& folds, Index fold, WholeProgress& progress) const;
   void score_held_out(Judged& judged, std::size_t output, const MarginTask& rest,
                       const std::vector<Index>& folds, Index fold, const SwitchedSolution& solution) const;
   [[nodiscard]] Fitted learn(std::size_t output, const Choice& choice, const Context& context) const;
@@ -179,7 +179,8 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
 // All choices of one price begin with the same ℓ1 solution, and running to the stop begins with one update:
 // each part is solved once, and prices follow each other by warm starts.
 void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const Jury& jury,
-                        const std::vector<Index>& folds, Index fold, const Context& context) const {
+                        const std::vector<Index>& folds, Index fold, WholeProgress& progress) const {
+  const Context& context = progress.part();
   const MarginTask part = without_fold(jury.outputs[output].task, folds, fold);
   std::set<double> prices;
   for (const Judged& one : judged) prices.insert(one.choice.price);
@@ -203,6 +204,7 @@ void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const J
     for (Judged& one : judged) {
       const Choice& choice = one.choice;
       if (choice.price != price) continue;
+      if (progress.stopped()) return;
       if (choice.changes == 0) {
         score_held_out(one, output, rest, folds, fold, base);
         continue;
@@ -226,7 +228,7 @@ std::vector<Judged> Fitter::judge(const std::vector<Choice>& choices, const Jury
   WholeProgress progress(context_, stage, options_.folds * std::ssize(jury.outputs));
   for (Index fold = 0; fold < options_.folds; ++fold) {
     for (std::size_t k = 0; k < jury.outputs.size(); ++k) {
-      judge_fold(judged, k, jury, folds, fold, progress.part());
+      judge_fold(judged, k, jury, folds, fold, progress);
       if (progress.done()) {
         throw Interrupted(
             "stopped while C and m0 were being chosen; with --C, --m0, --updates and --no-probability "
