@@ -130,7 +130,9 @@ tsan: packages-build packages-tsan  ## the fast tests under the thread sanitizer
 	@$(BUILD) tsan
 	@$(CTEST) tsan
 
-fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) each
+fuzz: packages-build packages-fuzz packages-wheels  ## every fuzz target, and Python's entry points, for FUZZ_SECONDS (60) each
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release --target kloom_python
 	@$(PRESET) fuzz --log-level=WARNING
 	@$(BUILD) fuzz
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)

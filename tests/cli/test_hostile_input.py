@@ -168,6 +168,18 @@ def test_kernels_of_any_usual_size(kloom, tmp_path):
             assert "'K'" in kloom("train", "y.csv", "--kernel-file", "K.npy", "--method", method, code=MISTAKE).sentence()
 
 
+@pytest.mark.parametrize("method", [*METHODS, "single", "lp-mkl", "samkl", "mcmkl", "mkl-da", "ufo-mkl", "easymkl", "align", "alignf"])
+def test_classes_of_a_single_sample(tmp_path, method):
+    # bemkl ended in a segmentation fault: no class had enough samples for its choice of sigma_g.
+    (tmp_path / "data.csv").write_text("x,label\n0,a\n900,a\n0,b\n0,c\n2.2,d\n")
+    result = run_program("train", "data.csv", "--method", method, "--task", "classes", "-o", "m.kloom", cwd=tmp_path)
+    assert result.code in (DONE, FAILED, MISTAKE), result.err
+    if result.code == DONE:
+        assert run_program("predict", "m.kloom", "data.csv", cwd=tmp_path).code == DONE
+    else:
+        assert len(result.sentence()) > 25 and not (tmp_path / "m.kloom").exists()
+
+
 def test_features_beyond_all_measure(kloom, model, tmp_path):
     """Standardised they are numbers like any other; as they are, their squares are none."""
     rows = [(["1e200" if i % 2 else "2e200", str(i % 5), str(i % 3)], "sick" if i % 2 else "healthy") for i in range(20)]

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -441,7 +442,9 @@ MarginSolution Solver::solve(MarginStart start) {
     solution.iterations = iteration_ = iteration;
     gap_ = gap;
     solution.trace.push_back({iteration, point.primal, meter_.seconds()});
-    const auto end = reason_to_end(gap, {settings_.tolerance, settings_.iterations}, iteration, meter_);
+    const std::optional<Status> end =
+        stopped_ ? Status::stopped
+                 : reason_to_end(gap, {settings_.tolerance, settings_.iterations}, iteration, meter_);
     solution.status = end.value_or(Status::iteration_limit);
     if (end || !point.settled) break;
     if (settings_.rule == WeightRule::fixed) svm_.tolerance *= 0.1;

@@ -3,6 +3,7 @@
 // Thousands of kernels and many classes: what is not needed is not computed, and the user is heard on the way.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -58,6 +59,17 @@ class WatchedBank final : public KernelBank {
   void panels(Range kernels, Range rows, double* out) const override {
     for (Index p = kernels.begin; p < kernels.end; ++p) asked_.insert(p);
     bank_.panels(kernels, rows, out);
+  }
+  // Kernels without weight, and without a vector, are free.
+  void add_combination(std::span<const double> w, MatrixView out) const override {
+    for (Index p = 0; p < kernels(); ++p)
+      if (w[at(p)] != 0.0) asked_.insert(p);
+    bank_.add_combination(w, out);
+  }
+  [[nodiscard]] Matrix apply_each(ConstMatrixView v) const override {
+    for (Index p = 0; p < kernels(); ++p)
+      if (std::ranges::any_of(v.column(p), [](double x) { return x != 0.0; })) asked_.insert(p);
+    return bank_.apply_each(v);
   }
   [[nodiscard]] const std::set<Index>& asked() const { return asked_; }
 
