@@ -8,7 +8,7 @@ namespace kloom {
 
 WholeProgress::WholeProgress(const Context& context, std::string stage, Index parts)
     : meter_(context, std::move(stage)), part_(context), parts_(parts) {
-  if (context.progress) part_.progress = [this](const Progress&) { return tell(); };
+  if (context.progress && parts > 1) part_.progress = [this](const Progress&) { return tell(); };
 }
 
 // ProgressMeter throws where the answer is to abort.

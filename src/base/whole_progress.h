@@ -17,7 +17,7 @@ class WholeProgress {
   WholeProgress(const WholeProgress&) = delete;
   WholeProgress& operator=(const WholeProgress&) = delete;
 
-  // For the parts; it must not outlive this.
+  // For the parts; it must not outlive this. A single part is heard as it is.
   [[nodiscard]] const Context& part() const { return part_; }
   // One part more is done. True if the caller should stop with what it has; the part may then be half done.
   bool done();

@@ -78,10 +78,10 @@ def processor_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def hard_problem(path):
-    """Classes that overlap and a high price: no fit of it is done in seconds."""
+def hard_problem(path, samples=500):
+    """Classes that overlap altogether."""
     generator = random.Random(8)
-    rows = [([generator.gauss(0, 1) for _ in range(8)], generator.choice("abcd")) for _ in range(500)]
+    rows = [([generator.gauss(0, 1) for _ in range(8)], generator.choice("abcd")) for _ in range(samples)]
     write_table(path, rows)
 
 
@@ -89,25 +89,29 @@ def hard_problem(path):
 LONG = {
     "auto": ["--time", "1000"], "bemkl": ["--iterations", "100000", "--literal"], "gp-mkl": ["--iterations", "100000"],
     "mcmkl": ["--tolerance", "1e-12"], "lmkl": ["--C", "1000", "--steps", "100000"], "mkl-da": ["--sweeps", "100000"],
-    "ufo-mkl": ["--sweeps", "100000"], "samkl": [], "uniform": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
+    "ufo-mkl": ["--epochs", "100000"], "samkl": [], "uniform": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
     "simplemkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
     "lp-mkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"], "single": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
 }
+
+QUICK = {"auto": 1500, "mcmkl": 1500, "uniform": 1500, "gp-mkl": 800}   # done with 500 samples in less than a second
 
 
 @pytest.mark.parametrize("method", LONG)
 def test_a_signal_is_heard_within_a_second(tmp_path, method):
     # In processor time, so that a busy machine does not matter; under sanitizers everything takes ten times as long.
     allowed = 10.0 if is_sanitized() else 1.0
-    hard_problem(tmp_path / "data.csv")
+    hard_problem(tmp_path / "data.csv", QUICK.get(method, 500))
     process = subprocess.Popen([PROGRAM, "train", "data.csv", "--method", method, "--kernels", KERNELS, "--threads", "1", *LONG[method]],
                                cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if line.startswith("bank:"):
             break
-    begin, wanted = processor_seconds(process.pid), random.Random(method).uniform(0.3, 1.5)
-    while process.poll() is None and processor_seconds(process.pid) < begin + wanted:
-        time.sleep(0.02)
+    begin, wanted = processor_seconds(process.pid), random.Random(method).uniform(0.2, 0.8)
+    while processor_seconds(process.pid) < begin + wanted:
+        time.sleep(0.01)
+        if "Z" in pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]:
+            break
     sent = processor_seconds(process.pid)
     process.send_signal(signal.SIGINT)
     process.stderr.read()
@@ -116,7 +120,7 @@ def test_a_signal_is_heard_within_a_second(tmp_path, method):
     assert used.ru_utime + used.ru_stime - sent < allowed
 
 
-@pytest.mark.parametrize("method", ["bemkl", "simplemkl", "lmkl"])
+@pytest.mark.parametrize("method", ["bemkl", "simplemkl", "mkl-da"])
 def test_time_is_a_limit(kloom, tmp_path, method):
     hard_problem(tmp_path / "data.csv")
     began = os.times()

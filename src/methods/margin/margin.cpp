@@ -343,7 +343,7 @@ PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report)
 std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outputs, const PathPoint& point) {
   std::vector<MarginSolution> solutions;
   WholeProgress progress(context_, info(method_).name, std::ssize(outputs));
-  const Context& context = outputs.size() > 1 ? progress.part() : context_;
+  const Context& context = progress.part();
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     MarginStart from(start(outputs[k], k, FirstWeights::kNone));
     if (!point.without_fold.empty()) {

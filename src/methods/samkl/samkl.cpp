@@ -431,9 +431,8 @@ FitResult Fitter::fit() {
   const double chosen = clock.seconds();
   std::vector<Fitted> fitted;
   WholeProgress progress(context_, kName, std::ssize(outputs_));
-  const Context& context = outputs_.size() > 1 ? progress.part() : context_;
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
-    fitted.push_back(learn(k, best.choice, context));
+    fitted.push_back(learn(k, best.choice, progress.part()));
     if (outputs_.size() > 1) progress.done();  // who is told to stop ends the others at once
   }
   result.report.seconds.emplace_back("training", clock.seconds() - chosen);
