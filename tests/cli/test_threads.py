@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One thread or two: the same bits, or as close as docs/design/reliability.md says, for every method of the registry."""
-import re
-
 import numpy
 import pytest
 from conftest import run_program, write_table
@@ -9,7 +7,7 @@ from conftest import run_program, write_table
 SAMPLES = 1000   # so many that a second thread is used (20 million operations in a pass)
 KERNELS = "rbf(width=2^-1..2^2) on all, each; linear on all"
 QUICK = {
-    "auto": ["--time", "600", "--machines", "1"], "bemkl": ["--iterations", "20"], "gp-mkl": ["--iterations", "5"],
+    "auto": ["--time", "600"], "bemkl": ["--iterations", "20"], "gp-mkl": ["--iterations", "5"],
     "mcmkl": ["--C", "1", "--no-probability"], "lmkl": ["--C", "1", "--steps", "3", "--no-probability"],
     "samkl": ["--C", "1", "--m0", "1", "--updates", "one", "--no-probability"], "mkl-da": ["--sweeps", "2"], "ufo-mkl": ["--epochs", "2"],
 }
@@ -20,10 +18,8 @@ ALLOWED = {"uniform": 0, "single": 0, "simplemkl": 0, "lp-mkl": 0, "easymkl": 0,
 
 
 def test_every_method_is_here():
-    text = run_program("methods", cwd="/").out
-    assert sorted(set(re.findall(r"^ {0,2}([a-z][a-z-]*)(?=[ :])", text, re.MULTILINE)) & {*ALLOWED, *text.split()}) != []
-    for name in ALLOWED:
-        assert re.search(rf"\b{name}\b", text), name
+    listed = [line.split()[0] for line in run_program("methods", cwd="/").out.splitlines() if line and not line[0].isspace()]
+    assert sorted(listed) == sorted(ALLOWED)
 
 
 def scores(tmp_path, method, threads):
