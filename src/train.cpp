@@ -139,7 +139,7 @@ Index numbers_per_entry(const std::vector<KernelTerm>& terms) {
   Index total = 0;
   for (const KernelTerm& term : terms) {
     const bool text = term.function == KernelFunction::spectrum || term.function == KernelFunction::words;
-    total += text ? of_text : std::ssize(term.features);
+    total += text ? of_text : std::max(std::ssize(term.features), std::ssize(term.trees));
   }
   return terms.empty() ? 0 : total / std::ssize(terms);
 }
@@ -254,7 +254,9 @@ FitResult train(const Dataset& data, const Targets& targets, const TrainRequest&
     say(context, fmt::format("method: {} (no --method given; the default for {} tasks): {}", learner.name,
                              to_string(targets.task), learner.summary));
   }
-  TrainingKernels kernels(data, request, context, &targets);
+  TrainRequest suited = request;
+  suited.recipe.spares_teachers = learner.spares_teachers;
+  TrainingKernels kernels(data, suited, context, &targets);
   FitResult fit = train(kernels, targets, request, context);
   fit.model.target_name = data.target_name;
   return fit;

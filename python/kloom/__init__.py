@@ -16,7 +16,7 @@ from ._bemkl import BEMKLClassifier, BEMKLRegressor
 from ._displays import ClassEmbeddingDisplay, ConvergenceDisplay, KernelWeightsDisplay, SampleKernelsDisplay
 from ._files import load
 from ._gp import GPMKLClassifier, GPMKLRegressor
-from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
+from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
 from ._margin import (
     AlignClassifier,
@@ -85,5 +85,6 @@ __all__ = [
     "machine_info",
     "poly",
     "rbf",
+    "trees",
     "view",
 ]

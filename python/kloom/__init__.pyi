@@ -1230,6 +1230,8 @@ def poly(degree: Any = 2, *, on: Any = None, normalise: Any = None) -> Kernels: 
 
 def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = None, normalise: Any = None) -> Kernels: ...
 
+def trees(leaves: Any = 16, *, on: Any = None, normalise: Any = None) -> Kernels: ...
+
 def view(name: Any) -> str: ...
 
-__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "GPMKLClassifier", "GPMKLRegressor", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "view"]
+__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "GPMKLClassifier", "GPMKLRegressor", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/functions/decision_trees.h"
 #include "kernels/functions/functions.h"
 #include "kernels/spec/sample_check.h"
 #include "kloom/error.h"
@@ -70,7 +71,7 @@ class ComputedBank::Builder {
   }
 
  private:
-  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k, inputs
+  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k or leaves, inputs
 
   // (x.z + 1)^q is normalised before it is raised to the power, where it cannot overflow.
   static double offset_of(const KernelTerm& term) {
@@ -79,10 +80,11 @@ class ComputedBank::Builder {
 
   std::size_t source_of(const KernelTerm& term) {
     constexpr int others = 100;  // beyond the kinds of sums over features
-    const bool features = uses_features(term.function);
+    const bool sums = uses_features(term.function) && term.function != KernelFunction::trees;
     const int kind =
-        features ? static_cast<int>(pair_sum_of(term.function)) : others + static_cast<int>(term.function);
-    const Index k = term.function == KernelFunction::spectrum ? static_cast<Index>(term.parameter) : 0;
+        sums ? static_cast<int>(pair_sum_of(term.function)) : others + static_cast<int>(term.function);
+    const bool sized = term.function == KernelFunction::spectrum || term.function == KernelFunction::trees;
+    const Index k = sized ? static_cast<Index>(term.parameter) : 0;
     const auto [place, added] = sources_.try_emplace(SourceKey{kind, k, term.features}, bank_.sources_.size());
     if (added) bank_.sources_.push_back(make_source(term));
     return place->second;
@@ -102,6 +104,11 @@ class ComputedBank::Builder {
         return std::make_shared<MatrixPairs>(rows.kernels[input].values, bank_.symmetric());
       case KernelFunction::expdist:
         return std::make_shared<MatrixPairs>(rows.distances[input].values, bank_.symmetric());
+      case KernelFunction::trees: {
+        const auto column_leaves = packed_leaves(columns, term);
+        const auto row_leaves = bank_.symmetric() ? column_leaves : packed_leaves(rows, term);
+        return std::make_shared<FeaturePairs>(PairSum::agreement, row_leaves, column_leaves);
+      }
       default: {
         const auto packed_columns = packed(columns, term.features, packed_columns_);
         const auto packed_rows = bank_.symmetric() ? packed_columns : packed(rows, term.features, packed_rows_);
@@ -118,6 +125,13 @@ class ComputedBank::Builder {
       pack = std::make_shared<PackedSamples>(data.features.view(), features);
       bank_.packed_bytes_ += pack->bytes();
     }
+    return pack;
+  }
+
+  std::shared_ptr<const PackedSamples> packed_leaves(const Dataset& data, const KernelTerm& term) {
+    const auto pack = std::make_shared<PackedSamples>(
+        PackedSamples::from_columns(leaves_reached(term.trees, data.features.view(), term.features).view()));
+    bank_.packed_bytes_ += pack->bytes();
     return pack;
   }
 
@@ -273,6 +287,9 @@ void ComputedBank::evaluate(const KernelTerm& term, const double* base, double* 
       break;
     case KernelFunction::overlap:
       for (Index j = 0; j < n; ++j) values[j] = base[j] / static_cast<double>(term.features.size());
+      break;
+    case KernelFunction::trees:
+      for (Index j = 0; j < n; ++j) values[j] = base[j] / static_cast<double>(term.trees.size());
       break;
     case KernelFunction::polynomial:
       for (Index j = 0; j < n; ++j) values[j] = base[j] + 1.0;

@@ -21,6 +21,7 @@
 #include "kernels/spec/sample_check.h"
 #include "kernels/spec/scopes.h"
 #include "kernels/spec/spec.h"
+#include "kernels/spec/taught_trees.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 
@@ -122,6 +123,7 @@ class Resolver {
     if (values.empty()) add(term, name_of(family, target, ""));
     for (const double value : values) {
       term.parameter = parameter == "width" ? 0.5 / (value * value) : value;
+      if (family.function == KernelFunction::trees) term.trees = grow_trees(train_, term, options_.targets);
       add(term, name_of(family, target, fmt::format("{}={}", parameter, value)));
     }
   }

@@ -11,7 +11,7 @@
 #include "algebra/blas.h"
 #include "base/progress.h"
 #include "data/folds.h"
-#include "kernels/spec/relevance.h"
+#include "kernels/spec/teachers.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
 #include "methods/auto/blend.h"
@@ -127,7 +127,7 @@ void Fitter::set_task() {
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
-// Kernels with scale=relevance have seen labels; their held-out losses tell the truth on the other samples only. With
+// Some kernels have seen labels; their held-out losses tell the truth on samples other than their teachers only. With
 // many samples those of one fold tell as much as is needed, and only one fold has to be held out.
 void Fitter::set_judges() {
   judges_ = samples_;
@@ -137,11 +137,8 @@ void Fitter::set_judges() {
       if (task_.folds[at(i)] != 0) task_.judged[at(i)] = 0.0;
     }
   }
-  const auto learned = [](const std::string& name) {
-    return name.find("scale=relevance") != std::string::npos;
-  };
-  if (std::ranges::none_of(bank_.names(), learned)) return;
-  const std::vector<Index> teachers = kernels::relevance_samples(targets_);
+  const std::vector<Index> teachers = kernels::teachers_of(bank_.names(), targets_);
+  if (teachers.empty()) return;
   std::erase_if(judges_, [&](Index i) { return std::ranges::binary_search(teachers, i); });
   if (task_.judged.empty()) task_.judged = task_.weights_without(-1);
   for (const Index i : teachers) task_.judged[at(i)] = 0.0;
@@ -423,6 +420,7 @@ Learner auto_learner() {
   learner.operations = [](double n, double /*p*/) { return n * n * n; };
   learner.working_memory = working_memory;
   learner.wants_entries = true;
+  learner.spares_teachers = true;
   learner.stores_up_to = kAllUpTo;
   return learner;
 }
