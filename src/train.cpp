@@ -119,7 +119,7 @@ void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const
     if (request.certificate) report.certificate = certify(bank, targets, fit.model, context);
   } catch (const Interrupted&) {
     if (request.certificate && report.certificate.verdict.empty()) {
-      report.certificate.verdict = "not computed, because kloom was interrupted; 'kloom check' computes it";
+      report.certificate.verdict = "not computed, because the fit was stopped; 'kloom check' computes it";
     }
   }
 }

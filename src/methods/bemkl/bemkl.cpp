@@ -126,7 +126,7 @@ double chosen_sigma_g(const KernelBank& bank, const Targets& targets, BemklOptio
   constexpr double kUsual = 1.0;
   if (targets.task != Task::multiclass || options.calibration == "none") return kUsual;
   const SomeSamples some = some_samples(bank, targets, kMost, kLeast, context.seed);
-  if (some.targets.task != Task::multiclass) return kUsual;
+  if (some.bank == nullptr || some.targets.task != Task::multiclass) return kUsual;
   options.tolerance = std::max(options.tolerance, 1e-4);
   double best = kUsual;
   double least = std::numeric_limits<double>::infinity();
