@@ -153,7 +153,7 @@ class PathDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            One that chose among values of an option: ``C``, ``lambda_``, ….
+            One that chose among values of an option: ``C``, ``reg_lambda``, ….
         ax : matplotlib axes or None, default=None
             Where to draw.
         **line : dict
