@@ -37,7 +37,7 @@ def test_samples_are_as_predict_says(kloom, halves):
     kernels = [kernel["name"] for kernel in report["model"]["kernels"]]
     for shown, row in zip(report["viewed"]["list"], predicted):
         assert shown["predicted"] == row["label"] and shown["score"] == pytest.approx(float(row["score"]), rel=1e-3)
-        added = {name: float(next(row[column] for column in row if column.endswith(name))) for name in kernels}
+        added = {name: float(row[f"contribution({name})"]) for name in kernels}
         named = {one["kernel"]: one["contribution"] for one in shown["spoke"]}
         loudest = sorted(added, key=lambda name: -abs(added[name]))[:len(named)]
         assert set(named) == set(loudest)
