@@ -56,7 +56,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
          "--kernels", options.spec,
          "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on "
          "views\". "
-         "Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, overlap, spectrum, words, "
+         "Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, overlap, spectrum, words, trees, "
          "precomputed, expdist (default: what suits the columns)")
       ->group(group)
       ->type_name("SPEC");

@@ -21,7 +21,7 @@ from ._displays import (
 )
 from ._files import load
 from ._gp import GPMKLClassifier, GPMKLRegressor
-from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
+from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
 from ._margin import (
     AlignClassifier,
@@ -93,5 +93,6 @@ __all__ = [
     "machine_info",
     "poly",
     "rbf",
+    "trees",
     "view",
 ]

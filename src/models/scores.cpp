@@ -82,11 +82,11 @@ Predictions sum_of_terms(const Model& model, const KernelBank& bank, std::span<c
   for (const auto& term : terms) {
     const Matrix weights = weights_by_kernel(term.weights, outputs);
     const std::vector<Index> used = used_rows(term.coefficients);
-    const Matrix own = selected(term.coefficients, used, all_of(outputs));
+    const Matrix coefficients = selected(term.coefficients, used, all_of(outputs));
     if (options.contributions) {
-      add_shown(bank.apply_chosen(rows, used, own.view()), weights, result);
+      add_shown(bank.apply_chosen(rows, used, coefficients.view()), weights, result);
     } else {
-      bank.combination(weights.view(), 0)->add_scores(rows, used, own.view(), result.scores.view());
+      bank.combination(weights.view(), 0)->add_scores(rows, used, coefficients.view(), result.scores.view());
     }
   }
   return result;

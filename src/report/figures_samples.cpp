@@ -119,12 +119,12 @@ std::string sample_map_figures(const Json& report, const FigureText& text, const
   std::size_t shown = 0;
   for (const Json& map : report.at(place)) {
     if (shown == 4) break;
-    FigureText own = text;
+    FigureText words = text;
     const auto output = map.at("output").get<std::string>();
-    if (!output.empty()) own.title += ": " + output;
-    if (shown > 0) own.id += fmt::format("-{}", shown + 1);
-    own.source += fmt::format("/{}", shown++);
-    figures += sample_map_figure(map, own, legend);
+    if (!output.empty()) words.title += ": " + output;
+    if (shown > 0) words.id += fmt::format("-{}", shown + 1);
+    words.source += fmt::format("/{}", shown++);
+    figures += sample_map_figure(map, words, legend);
   }
   return figures;
 }

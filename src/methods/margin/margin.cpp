@@ -67,9 +67,9 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, const st
   }
   Matrix combined(bank.cols(), std::ssize(rows));
   bank.combine_rows(solution.theta, rows, combined.view());
-  Vector own(rows.size(), solution.bias);
-  algebra::gemv(algebra::Op::transpose, 1.0, combined.view(), solution.coefficients, 1.0, own);
-  for (std::size_t k = 0; k < rows.size(); ++k) scores[at(rows[k])] = own[k];
+  Vector of_rows(rows.size(), solution.bias);
+  algebra::gemv(algebra::Op::transpose, 1.0, combined.view(), solution.coefficients, 1.0, of_rows);
+  for (std::size_t k = 0; k < rows.size(); ++k) scores[at(rows[k])] = of_rows[k];
 }
 
 // What cross-validation at one price C found. A path goes from one to the next by warm starts.
@@ -77,7 +77,7 @@ struct PathPoint {
   double price = 0.0;
   double error = 0.0;                                     // held out
   std::vector<std::vector<MarginSolution>> without_fold;  // per output and fold
-  std::vector<Vector> scores;  // per output: of every sample by those who have not seen it
+  std::vector<Vector> scores;  // per output: of every sample by a solution that has not seen it
   std::vector<Index> kernels;  // single: the kernel of every output
 };
 
@@ -205,9 +205,9 @@ double Fitter::held_out_error(const std::vector<Output>& outputs, const std::vec
   for (std::size_t i = 0; i < outputs.front().codes.size() && rest; ++i) {
     std::size_t best = 0;
     for (std::size_t k = 1; k < scores.size(); ++k) best = scores[k][i] > scores[best][i] ? k : best;
-    const auto own = static_cast<std::size_t>(outputs.front().codes[i]);
-    const double weight = outputs[own].task.box[i];
-    error += best == own ? 0.0 : weight;
+    const auto truth = static_cast<std::size_t>(outputs.front().codes[i]);
+    const double weight = outputs[truth].task.box[i];
+    error += best == truth ? 0.0 : weight;
     total += weight;
   }
   return total > 0.0 ? error / total : 0.0;
@@ -376,13 +376,13 @@ solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const Mar
 
 void Fitter::fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const {
   const auto outputs = static_cast<Index>(solutions.size());
-  const bool own = outputs > 1 && !shares_weights(method_);
-  model.weights.shape = own ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
-  model.weights.values = Matrix(own ? outputs : 1, bank_.kernels());
+  const bool per_output = outputs > 1 && !shares_weights(method_);
+  model.weights.shape = per_output ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
+  model.weights.values = Matrix(per_output ? outputs : 1, bank_.kernels());
   model.coefficients = Matrix(bank_.rows(), outputs);
   for (Index c = 0; c < outputs; ++c) {
     const MarginSolution& s = solutions[at(c)];
-    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(own ? c : 0, m) = s.theta[at(m)];
+    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(per_output ? c : 0, m) = s.theta[at(m)];
     std::ranges::copy(s.coefficients, model.coefficients.column(c).begin());
     algebra::scale(part.target_scale, model.coefficients.column(c));
     model.bias.push_back(part.target_scale * s.bias + part.target_centre);

@@ -169,11 +169,11 @@ Point Solver::evaluate(Vector theta, const Vector& warm) {
 
 // Outputs and q of the kernels asked for.
 void Solver::fill_outputs(Point& point, const std::vector<bool>& kernels) const {
-  Matrix own(bank_.cols(), bank_.kernels());
+  Matrix coefficients(bank_.cols(), bank_.kernels());
   for (Index m = 0; m < bank_.kernels(); ++m) {
-    if (kernels[at(m)]) std::ranges::copy(point.coefficients, own.column(m).begin());
+    if (kernels[at(m)]) std::ranges::copy(point.coefficients, coefficients.column(m).begin());
   }
-  const Matrix outputs = bank_.apply_each(own.view());
+  const Matrix outputs = bank_.apply_each(coefficients.view());
   for (Index m = 0; m < bank_.kernels(); ++m) {
     if (!kernels[at(m)]) continue;
     std::ranges::copy(outputs.column(m), point.outputs.column(m).begin());

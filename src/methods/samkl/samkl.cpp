@@ -236,9 +236,9 @@ Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice) const {
     fitted.solution = SwitchedMkl(bank_, task, settings(0), fitted.start, context_)
                           .first(uniform_weights(bank_.kernels(), 1.0));
   }
-  SwitchSettings own = settings(choice.changes);
-  own.updates = choice.changes == 0 ? 0 : choice.one_update ? 1 : own.updates;
-  SwitchedMkl mkl(bank_, task, own, fitted.start, context_);
+  SwitchSettings chosen = settings(choice.changes);
+  chosen.updates = choice.changes == 0 ? 0 : choice.one_update ? 1 : chosen.updates;
+  SwitchedMkl mkl(bank_, task, chosen, fitted.start, context_);
   fitted.solution = mkl.run(std::move(fitted.solution));
   fitted.ending = mkl.ending();
   if (choice.changes == 0 || choice.one_update) fitted.ending = SwitchEnding::settled;
@@ -282,21 +282,21 @@ bool Fitter::class_has_a_pattern_of_its_own(const SwitchedSolution& solution) co
   }
   for (std::size_t c = 0; c < patterns.size(); ++c) {
     if (patterns[c].size() != 1) continue;
-    bool own = true;
+    bool apart = true;
     for (std::size_t d = 0; d < patterns.size(); ++d)
-      own &= d == c || !patterns[d].contains(*patterns[c].begin());
-    if (own) return true;
+      apart &= d == c || !patterns[d].contains(*patterns[c].begin());
+    if (apart) return true;
   }
   return false;
 }
 
 void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
   double least = 1.0;
-  bool own = false;
+  bool apart = false;
   bool endless = false;
   for (const Fitted& one : fitted) {
     for (const double tau : one.solution.margins) least = std::min(least, tau);
-    own |= class_has_a_pattern_of_its_own(one.solution);
+    apart |= class_has_a_pattern_of_its_own(one.solution);
     endless |= one.ending == SwitchEnding::repeat || one.ending == SwitchEnding::update_limit;
   }
   if (least < kCollapsedMargin) {
@@ -305,7 +305,7 @@ void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
         "a smaller m0 or updates = one would help",
         least));
   }
-  if (own) {
+  if (apart) {
     report.warnings.emplace_back(
         "sign of collapse: all samples of a class share a pattern of switches that no other class has, so "
         "training accuracy says nothing; compare with m0 = 0 on held-out samples");
