@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/stopwatch.h"
 #include "kloom/error.h"
@@ -25,6 +26,16 @@ Index kernels_used(const Model& model) {
   }
   const double top = size.empty() ? 0.0 : *std::ranges::max_element(size);
   return std::ranges::count_if(size, [&](double w) { return w > 1e-3 * top; });
+}
+
+Vector mean_weights(const Model& model) {
+  const Matrix& weights = model.weights.values;
+  Vector means;
+  for (Index p = 0; p < weights.cols() && p < std::ssize(model.kernel_names); ++p) {
+    const auto own = weights.column(p);
+    means.push_back(std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(weights.rows()));
+  }
+  return means;
 }
 
 namespace select {

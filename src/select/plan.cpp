@@ -171,8 +171,6 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
     if (!too_slow) throw;
     if (ended) {
       plan_.without_grid.push_back(learner.name);
-      plan_.notes.push_back(
-          fmt::format("{} keeps its default options: choosing them would take too long.", learner.name));
       return pilot;
     }
     plan_.left_out.emplace_back(
@@ -272,6 +270,9 @@ void Planner::shrink() {
     leave_out_slow_methods();
     grow_back(asked);
   }
+  for (const std::string& name : plan_.without_grid)
+    plan_.notes.push_back(
+        fmt::format("{} keeps its default options: choosing them would take too long.", name));
   plan_.estimated_seconds = cost(plan_);
   std::string changes;
   const auto add = [&](const std::string& text) { changes += (changes.empty() ? "" : ", ") + text; };
@@ -297,6 +298,7 @@ void Planner::leave_out_slow_methods() {
     const double all = cost(*slowest, plan_.grids, samples) * static_cast<double>(splits_of(plan_));
     plan_.left_out.emplace_back(*slowest, fmt::format("would take about {} of the budget of {}",
                                                       seconds_text(all), seconds_text(request_.seconds)));
+    std::erase(plan_.without_grid, *slowest);
     plan_.methods.erase(slowest);
   }
 }

@@ -122,6 +122,10 @@ void fill(Outcome& outcome, const Candidate& candidate, const Choice& choice, Tr
   outcome.kernels_used = kernels_used(trial.fit.model);
   outcome.kernels = static_cast<Index>(trial.fit.model.kernel_names.size());
   outcome.memory_bytes = trial.memory_bytes;
+  if (outcome.split == 0) {
+    outcome.kernel_names = trial.fit.model.kernel_names;
+    outcome.kernel_weights = mean_weights(trial.fit.model);
+  }
   for (const auto& [name, values] : candidate.grid) {
     const auto& from = choice.by_method ? trial.fit.report.options : choice.options;
     const auto place = from.find(name);
