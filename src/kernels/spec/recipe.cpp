@@ -69,8 +69,8 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   recipe.preprocessing = Preprocessing::fit(train, preprocessing, &recipe.decisions);
   recipe.spec = spec;
   if (spec.families.empty()) {
-    KernelAdvice advice = advise_kernels(train, recipe.preprocessing, recipe.decisions, targets,
-                                         options.spares_teachers);
+    KernelAdvice advice =
+        advise_kernels(train, recipe.preprocessing, recipe.decisions, targets, options.spares_teachers);
     recipe.spec = std::move(advice.spec);
     recipe.advice = std::move(advice.reasons);
   }
