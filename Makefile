@@ -9,6 +9,8 @@ SOAK_SECONDS ?= 3600
 SOAK_SEED ?= 1
 # Test programs share the cores; OpenMP threads that spin while they wait would starve each other.
 export OMP_WAIT_POLICY ?= passive
+# A machine may choose the core of every OpenBLAS; the tests look at how kloom finds its own.
+unexport OPENBLAS_CORETYPE
 
 # The leak check of the address sanitizer reads /proc; in a chroot without it everything else is still checked.
 ifeq ($(wildcard /proc/self),)

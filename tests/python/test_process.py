@@ -122,7 +122,7 @@ def test_what_a_callback_raises_comes_out(monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("from the callback")
 
-    monkeypatch.setattr("kloom._base.say_progress", broken)
+    monkeypatch.setattr("kloom._progress.say_progress", broken)
     with pytest.raises(ZeroDivisionError, match="from the callback"):
         kloom.BEMKLClassifier(kernels="rbf(width=1..8)", tol=0, verbose=1, max_iter=100000).fit(X, y)
 
