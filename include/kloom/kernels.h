@@ -92,6 +92,7 @@ struct KernelTerm {
   double parameter = 0.0;       // gamma, degree or k
   std::vector<Index> features;  // feature columns, or the one text / matrix index
   std::string group;            // view or feature that it looks at, for reports
+  std::vector<std::string> views = {};  // a sample that lacks one of these lacks this kernel
   Normalisation normalisation = Normalisation::none;
   double distance_scale = 1.0;  // expdist: s
   double scale = 1.0;           // multiplies the kernel (unit_trace, unit_variance)

@@ -20,6 +20,7 @@
 #include "methods/kernel_machine/evidence.h"
 #include "methods/kernel_machine/machine.h"
 #include "methods/kernel_machine/part.h"
+#include "models/scores.h"
 
 namespace kloom::methods {
 namespace {
@@ -61,6 +62,7 @@ class Fitter {
   void set_judges();
   [[nodiscard]] std::vector<Index> screening_samples(Index most) const;
   void screen();
+  [[nodiscard]] double mean_diagonal(const Matrix& kernel, Index p, const std::vector<Index>& chosen) const;
   void propose();
   void try_candidates();
   void repeat(const Chosen& chosen);
@@ -68,6 +70,11 @@ class Fitter {
   void fill(FitResult& result) const;
   void tell(Report& report) const;
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
+  // Where samples lack kernels: what makes up for that in the sum with these weights. Else empty.
+  [[nodiscard]] Vector scales_of(const Vector& weights) const {
+    if (bank_.presence().complete()) return {};
+    return models::present_scales(bank_.presence().rows, weights, diagonals_);
+  }
   // What is tried is decided by counted operations at rates that two cores reach, so that the same data and options give
   // the same model on every machine; the clock only ends what would run over. Products of large matrices are faster than
   // passes over the features.
@@ -163,6 +170,16 @@ std::vector<Index> Fitter::screening_samples(Index most) const {
   return data::spread_samples(judges_, strata, most, context_.seed + 2);
 }
 
+// Over the samples that have the kernel.
+double Fitter::mean_diagonal(const Matrix& kernel, Index p, const std::vector<Index>& chosen) const {
+  const Matrix& presence = bank_.presence().rows;
+  double count = 0.0;
+  for (const Index i : chosen) count += presence.empty() || presence(i, p) > 0.0 ? 1.0 : 0.0;
+  double mean = 0.0;
+  for (Index i = 0; i < kernel.rows(); ++i) mean += kernel(i, i) / std::max(count, 1.0);
+  return mean;
+}
+
 void Fitter::screen() {
   // Kernels of the chosen samples are held all at once; many kernels are compared on fewer samples.
   constexpr double kEntries = 3e7;
@@ -179,7 +196,7 @@ void Fitter::screen() {
   for (Index k = 0; k < p; ++k) {
     Matrix kernel(n, n);
     std::copy_n(values.begin() + k * n * n, n * n, kernel.values().begin());
-    for (Index i = 0; i < n; ++i) diagonals_[at(k)] += kernel(i, i) / static_cast<double>(n);
+    diagonals_[at(k)] = mean_diagonal(kernel, k, chosen);
     if (p == 1) losses_[0] = 0.0;
     if (!options_.machines.empty()) continue;  // chosen already: the sizes are all that is needed
     // Screening may take a fifth of the time; kernels that were not reached are not in play.
@@ -226,7 +243,8 @@ void Fitter::try_candidates() {
       candidates_.resize(at(c));
       break;
     }
-    KernelFeatures features = kernel_features(bank_, candidates_[at(c)].weights, landmarks_, most);
+    const Vector& weights = candidates_[at(c)].weights;
+    KernelFeatures features = kernel_features(bank_, weights, landmarks_, most, scales_of(weights));
     entries_.push_back({at(c), ridge_machine(features, task_)});
     const auto n = static_cast<double>(bank_.rows());
     const auto m = static_cast<double>(landmarks_.size());
@@ -254,7 +272,8 @@ void Fitter::repeat(const Chosen& chosen) {
     if (told.logistic && task_.classes == 0)
       throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
     candidates_.push_back({"as told", told.weights});
-    KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most);
+    KernelFeatures features =
+        kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
     Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
                                     : ridge_machine_at(features, task_, told.ridge);
     machine.factor = told.factor;
@@ -317,6 +336,7 @@ void Fitter::fill(FitResult& result) const {
   }
   if (task_.classes == 0) model.bias[0] = scale_ * model.bias[0] + centre_;
   part.classes = task_.classes > 0;
+  part.sizes = diagonals_;
   part.centre = centre_;
   part.scale = scale_;
   part.deviation = scale_ * blend_.deviation;
@@ -414,6 +434,7 @@ Learner auto_learner() {
   learner.summary = "chooses kernels, strength and a blend of kernel machines by held-out loss; the default";
   learner.doc_page = "docs/methods/auto.md";
   learner.tasks = {Task::binary, Task::multiclass, Task::regression};
+  learner.absent_tasks = learner.tasks;
   learner.options = describe_options(auto_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {
