@@ -35,6 +35,7 @@ from ._margin import (
 )
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
+from ._views import Views
 
 __version__ = _core.version()
 
@@ -76,6 +77,7 @@ __all__ = [
     "UFOMKLClassifier",
     "UniformMKLClassifier",
     "UniformMKLRegressor",
+    "Views",
     "chi2",
     "cosine",
     "intersection",
