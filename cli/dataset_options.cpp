@@ -90,9 +90,10 @@ void add_dataset_options(CLI::App& app, DatasetOptions& options) {
                "Headers have the form view.column (seen by itself where all of them have)")
       ->group(group);
   app.add_flag("--no-views", options.no_views, "Do not take such headers for views")->group(group);
-  app.add_option("--join", options.join,
-                 "'inner' keeps the ids that are present in every file, 'outer' those that some file has: samples "
-                 "without some views are learned and predicted from the others")
+  app.add_option(
+         "--join", options.join,
+         "'inner' keeps the ids that are present in every file, 'outer' those that some file has: samples "
+         "without some views are learned and predicted from the others")
       ->group(group)
       ->type_name("inner|outer");
   repeatable(app.add_option(

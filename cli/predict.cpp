@@ -101,7 +101,8 @@ int run_predict(const Arguments& arguments) {
   CommandLine line(
       "predict",
       "Predicts new samples. Columns: id (where there is one), label, the probability of each class, score "
-      "and its standard deviation, and the views that were used where some samples lack some. Where the data has the "
+      "and its standard deviation, and the views that were used where some samples lack some. Where the data "
+      "has the "
       "model's target, an evaluation is printed too.",
       kPredictExamples);
   line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");

@@ -83,7 +83,8 @@ PredictionTable prediction_table(const Model& model, const Predictions& predicti
   maker.add_outputs("deviation", predictions.deviation);
   // The views that each prediction was made from, where that differs.
   if (!predictions.views.empty()) {
-    maker.add_texts("views", [&](std::size_t i) { return views_of(model, predictions, static_cast<Index>(i)); });
+    maker.add_texts("views",
+                    [&](std::size_t i) { return views_of(model, predictions, static_cast<Index>(i)); });
   }
   for (std::size_t o = 0; o < predictions.contributions.size(); ++o) {
     const auto outputs = static_cast<Index>(predictions.contributions.size());

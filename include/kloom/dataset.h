@@ -172,11 +172,11 @@ enum class Transform {
 struct PreprocessingOptions {
   bool standardise = true;
   Impute impute = Impute::median;
-  bool indicate = true;                 // a 0/1 feature that marks where values were missing in training
-  bool decide = true;                   // decide what text columns are; false: `onehot` says it for all of them
-  bool absent_views = true;             // a sample without a value in a whole view lacks the view: nothing is filled in
-  bool drop_ids = true;                 // drop columns of numbers that count rows or are called an id
-  bool onehot = false;                  // without `decide`: code every text column, or refuse it
+  bool indicate = true;      // a 0/1 feature that marks where values were missing in training
+  bool decide = true;        // decide what text columns are; false: `onehot` says it for all of them
+  bool absent_views = true;  // a sample without a value in a whole view lacks the view: nothing is filled in
+  bool drop_ids = true;      // drop columns of numbers that count rows or are called an id
+  bool onehot = false;       // without `decide`: code every text column, or refuse it
   std::vector<std::string> keep_text;   // text columns that string kernels use
   std::vector<std::string> keep;        // columns that must not be dropped
   std::vector<std::string> categories;  // text columns that are categories whatever they look like

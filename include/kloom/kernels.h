@@ -89,9 +89,9 @@ struct KernelSpec {
 struct KernelTerm {
   std::string name;  // "rbf(width=2) on age"
   KernelFunction function = KernelFunction::rbf;
-  double parameter = 0.0;       // gamma, degree or k
-  std::vector<Index> features;  // feature columns, or the one text / matrix index
-  std::string group;            // view or feature that it looks at, for reports
+  double parameter = 0.0;               // gamma, degree or k
+  std::vector<Index> features;          // feature columns, or the one text / matrix index
+  std::string group;                    // view or feature that it looks at, for reports
   std::vector<std::string> views = {};  // a sample that lacks one of these lacks this kernel
   Normalisation normalisation = Normalisation::none;
   double distance_scale = 1.0;  // expdist: s

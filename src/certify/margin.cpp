@@ -33,9 +33,9 @@ struct Problem {
   Vector box;
   Vector c;
   Vector theta;
-  Vector margin;  // asked of each sample
+  Vector margin;     // asked of each sample
   bool own = false;  // that is τ, the norm of w in the kernels that the sample has over that in all
-  Matrix gates;   // empty: all 1
+  Matrix gates;      // empty: all 1
   double b = 0.0;
   double norm = 1.0;
   double epsilon = 0.0;
@@ -261,7 +261,8 @@ Certificate certify_margin(const KernelBank& bank, const Targets& targets, const
   if (!learned) certificate.verdict += " The weights were not learned, and others may be better.";
   if (total.own_margins)
     certificate.verdict +=
-        " The margins of samples that lack kernels were found in turn with the solution, and that no others are "
+        " The margins of samples that lack kernels were found in turn with the solution, and that no others "
+        "are "
         "better cannot be proved.";
   return certificate;
 }

@@ -50,8 +50,8 @@ void leave_out(Places& places, std::vector<std::string>& notes, const Reason& wh
     }
   }
   for (const auto& [reason, ids] : lost)
-    notes.push_back(fmt::format("{} sample{} {} and {} left out: {}.", ids.size(), ids.size() == 1 ? "" : "s", reason,
-                                ids.size() == 1 ? "is" : "are", list_some(ids, 5)));
+    notes.push_back(fmt::format("{} sample{} {} {} left out: {}.", ids.size(), ids.size() == 1 ? "" : "s",
+                                reason, ids.size() == 1 ? "is" : "are", list_some(ids, 5)));
   const auto keep = [&](auto& values) {
     std::remove_reference_t<decltype(values)> own;
     for (const std::size_t i : kept) own.push_back(std::move(values[i]));
@@ -65,8 +65,7 @@ template <typename Value>
 std::vector<Value> spread(const std::vector<Value>& values, const std::vector<Index>& rows, const Value& gap) {
   if (values.empty()) return {};
   std::vector<Value> result;
-  for (const Index row : rows)
-    result.push_back(row == kNowhere ? gap : values[static_cast<std::size_t>(row)]);
+  for (const Index row : rows) result.push_back(row == kNowhere ? gap : values[static_cast<std::size_t>(row)]);
   return result;
 }
 
@@ -111,15 +110,16 @@ std::vector<Dataset> with_all_samples(std::vector<Dataset> parts, bool training,
   const bool labels = std::ranges::any_of(parts, [](const Dataset& part) { return !part.labels.empty(); });
   if (training) {
     leave_out(places, notes, [&](std::size_t i) -> std::string {
-      if (labels && !found(i, [](const Dataset& part) { return !part.labels.empty(); })) return "without a label";
+      if (labels && !found(i, [](const Dataset& part) { return !part.labels.empty(); }))
+        return "without a label";
       if (!found(i, [](const Dataset& part) { return !part.feature_info.empty() || !part.texts.empty(); }))
         return "without any view";
       return {};
     });
   }
   if (places.ids.empty()) {
-    throw InvalidArgument(
-        fmt::format("{} and {} have no sample with both a label and a view.", parts[0].source, parts[1].source));
+    throw InvalidArgument(fmt::format("{} and {} have no sample with both a label and a view.", parts[0].source,
+                                      parts[1].source));
   }
   for (std::size_t k = 0; k < parts.size(); ++k)
     parts[k] = with_rows(std::move(parts[k]), places.ids, places.rows[k]);

@@ -92,7 +92,8 @@ Vector marks(const Dataset& data, const ColumnFinder& finder, const Feature& sou
 Vector raw_values(const Dataset& data, const ColumnFinder& finder, const Column& column, Impute impute) {
   const Feature source = column.source();
   if (column.indicator) return marks(data, finder, source);
-  if (column.transform == Transform::codes) return data::codes_of(texts_or_gaps(data, finder, source), column.categories);
+  if (column.transform == Transform::codes)
+    return data::codes_of(texts_or_gaps(data, finder, source), column.categories);
   if (column.onehot) return data::indicator(texts_or_gaps(data, finder, source), column.category);
   const Index j = finder.numeric(source);
   if (j >= 0) {
@@ -277,8 +278,8 @@ std::vector<std::string> Preprocessing::surprises(const Dataset& data) const {
     const std::vector<Index>* rows = having.with(source);
     auto missing = std::ranges::count_if(values, [](double v) { return std::isnan(v); });
     if (rows != nullptr)
-      missing = std::ranges::count_if(
-          *rows, [&](Index i) { return std::isnan(values[static_cast<std::size_t>(i)]); });
+      missing = std::ranges::count_if(*rows,
+                                      [&](Index i) { return std::isnan(values[static_cast<std::size_t>(i)]); });
     if (missing > 0) filled.push_back(fmt::format("'{}' ({})", source.name, missing));
   }
   if (!filled.empty())

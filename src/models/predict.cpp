@@ -37,13 +37,12 @@ void check_bank(const Model& model, const KernelBank& bank) {
 void check_presence(const Model& model, const KernelBank& bank) {
   if (bank.presence().complete()) return;
   const Learner* learner = learner_of_model(model.method);
-  if (learner != nullptr &&
-      std::ranges::find(learner->absent_tasks, model.task) != learner->absent_tasks.end())
+  if (learner != nullptr && std::ranges::find(learner->absent_tasks, model.task) != learner->absent_tasks.end())
     return;
-  throw InvalidArgument(
-      fmt::format("some samples lack a view, and models of method {} predict whole samples only; give all views, or "
-                  "train with a method that can do without",
-                  model.method));
+  throw InvalidArgument(fmt::format(
+      "some samples lack a view, and models of method {} predict whole samples only; give all views, or "
+      "train with a method that can do without",
+      model.method));
 }
 
 // The model with nothing but what prediction needs: the same scores from fewer kernels and samples.

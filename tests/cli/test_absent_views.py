@@ -8,7 +8,7 @@ import cvxopt.solvers
 import numpy
 import pytest
 
-from conftest import MISTAKE
+from conftest import MISTAKE, edit_model
 from test_samkl import tensors_of
 
 VIEWS = ("a", "b", "c")
@@ -104,8 +104,9 @@ def test_certificate_and_tampered_margins(kloom, tmp_path):
         report = train(kloom, method)["report"]
         assert report["certificate"]["finding"] != "refuted", (method, report["certificate"])
     train(kloom, "lp-mkl", "--C", "1")
-    from conftest import edit_model
-    edit_model(tmp_path / "model.kloom", tmp_path / "other.kloom", "margin.own", lambda values: [1.0] * len(values))
+    def all_one(margins):
+        margins[:] = [1.0] * len(margins)
+    edit_model(tmp_path / "model.kloom", tmp_path / "other.kloom", "margin.own", all_one)
     text = kloom("check", "other.kloom", "labels.csv", *view_options(), code=1).out
     assert "refuted" in text
 
@@ -149,8 +150,8 @@ def test_predictions_against_a_transcription(kloom, tmp_path):
     scores = sum(t * kernel @ c for t, kernel in zip(theta, linear_kernels(views, present, new, there))) + b
     expected = scores / tau
     found = numpy.array([float(rows[f"s{i}"]["score"]) for i in range(20)])
-    # Shares are those of theta * q, equal to the above at the optimum, which is reached to the root of the gap.
-    assert found == pytest.approx(expected, rel=1e-3, abs=1e-3)
+    # Only the order of sums of some dozens of products differs.
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["uniform", "simplemkl", "lp-mkl", "easymkl", "align", "alignf", "auto"])
@@ -169,22 +170,20 @@ def test_nothing_absent_is_the_plain_fit_to_the_bit(kloom, tmp_path, method):
 
 @pytest.mark.parametrize("method", ["simplemkl", "auto"])
 def test_a_view_without_weight_is_not_missed(kloom, tmp_path, method):
-    """A constant-free view of noise beside two that separate: where its kernels have no weight, predictions do not need it."""
+    """A view of noise beside two that separate: where its kernel has no weight, predictions do not need it."""
     y, views, present = problem(samples=60, absent=0.3)
     views = [view.copy() for view in views]
     views[0] += 3.0 * y[:, None]
     views[2] = numpy.random.RandomState(5).normal(size=views[2].shape)
     present[:, 0] = True
     write_views(tmp_path, y, views, present)
-    report = train(kloom, method, *(["--C", "10"] if method == "simplemkl" else []))
+    train(kloom, method, *(["--C", "10"] if method == "simplemkl" else []))
     weights = numpy.array(tensors_of(tmp_path / "model.kloom")["weights"]).ravel()
     idle = [name for v, name in enumerate(VIEWS) if weights[v] == 0.0]
     if not idle and method == "auto":
-        machines = report["report"]["options"]["machines"]
         kloom("train", "labels.csv", *view_options(), "--method", "auto", "--kernels", "linear on views", "--machines",
               "loss 0.5; ridge 0.1 1 1 1*1,2*1", "-o", "model.kloom", "--quiet")
         idle = ["c"]
-        assert machines
     assert idle, "no view is without weight, so the test says nothing"
     whole = predictions(kloom)
     rest = predictions(kloom, "model.kloom", tuple(name for name in VIEWS if name not in idle))
@@ -227,8 +226,7 @@ def test_a_table_with_whole_blocks_missing(kloom, tmp_path):
     message = kloom("train", "table.csv", "--method", "lmkl", "-o", "n.kloom", code=MISTAKE).sentence()
     assert "lack some of the views" in message and "lp-mkl" in message and "--impute median" in message
     kloom("train", "table.csv", "--method", "lmkl", "--impute", "median", "-o", "n.kloom")
-    regression = kloom("cv", "table.csv", "--method", "auto", "--folds", "3", "--json").json()
-    assert regression
+    assert kloom("cv", "table.csv", "--method", "auto", "--folds", "3", "--json").json()
 
 
 def test_a_sample_without_any_view_is_refused_by_name(kloom, tmp_path):

@@ -127,8 +127,7 @@ void fit_together(std::vector<KernelTerm>& terms, const std::vector<std::size_t>
                   const std::shared_ptr<const Dataset>& train, const Context& context) {
   std::vector<KernelTerm> with_means;
   std::vector<KernelTerm> without;
-  for (const std::size_t p : chosen)
-    (needs_means(terms[p]) ? with_means : without).push_back(plain(terms[p]));
+  for (const std::size_t p : chosen) (needs_means(terms[p]) ? with_means : without).push_back(plain(terms[p]));
   const ComputedBank full(with_means, train, train, true);
   const ComputedBank light(without, train, train, true);
   const Matrix means = row_means(full, context);

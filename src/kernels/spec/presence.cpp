@@ -31,14 +31,13 @@ void refuse_without_kernels(const std::vector<KernelTerm>& terms, const Dataset&
     if (view.absent.empty() || !view.absent[at(sample)]) there.push_back(view.name);
   }
   if (there.empty())
-    throw InvalidArgument(
-        fmt::format("{} has no view at all: each of {} is empty there; leave the sample out",
-                    describe_sample(prepared, sample), fmt::join(needed, ", ")));
+    throw InvalidArgument(fmt::format("{} has no view at all: each of {} is empty there; leave the sample out",
+                                      describe_sample(prepared, sample), fmt::join(needed, ", ")));
   if (!training) return;
-  throw InvalidArgument(
-      fmt::format("{} has none of the kernels: they look at {}, and it has {} only; use kernels on single views "
-                  "(--kernels \"... on views\"), or fill the gaps in (--impute median)",
-                  describe_sample(prepared, sample), fmt::join(needed, ", "), fmt::join(there, ", ")));
+  throw InvalidArgument(fmt::format(
+      "{} has none of the kernels: they look at {}, and it has {} only; use kernels on single views "
+      "(--kernels \"... on views\"), or fill the gaps in (--impute median)",
+      describe_sample(prepared, sample), fmt::join(needed, ", "), fmt::join(there, ", ")));
 }
 
 }  // namespace
@@ -102,7 +101,8 @@ std::shared_ptr<const KernelBank> present_bank(const std::vector<KernelTerm>& te
   auto bank = std::make_shared<ComputedBank>(terms, std::move(rows), std::move(columns), symmetric);
   if (presence.complete()) return bank;
   for (Matrix* side : {&presence.rows, &presence.cols}) {
-    if (side->empty()) *side = Matrix(side == &presence.rows ? bank->rows() : bank->cols(), bank->kernels(), 1.0);
+    if (side->empty())
+      *side = Matrix(side == &presence.rows ? bank->rows() : bank->cols(), bank->kernels(), 1.0);
   }
   return std::make_shared<GatedBank>(std::move(bank), std::move(presence));
 }

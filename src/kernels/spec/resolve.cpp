@@ -178,8 +178,7 @@ class Resolver {
     const DistanceQuantiles& quantiles = quantiles_of_present();
     const Index count = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
     const bool multiples = !family.values.empty();
-    std::vector<double> values =
-        quantiles(pair_sum_of(family.function), target.inputs, multiples ? 1 : count);
+    std::vector<double> values = quantiles(pair_sum_of(family.function), target.inputs, multiples ? 1 : count);
     if (multiples && !values.empty()) {
       const double median = values.front();
       values.clear();
@@ -245,7 +244,7 @@ class Resolver {
   std::unordered_set<std::size_t> prepared_distances_;
   std::map<std::pair<bool, std::vector<Index>>, std::optional<DistanceQuantiles>> quantiles_;
   std::vector<std::string> views_;  // that the target at hand looks at
-  bool named_ = false;  // the columns at hand were named one by one
+  bool named_ = false;              // the columns at hand were named one by one
 };
 
 }  // namespace

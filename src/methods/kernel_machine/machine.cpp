@@ -50,8 +50,7 @@ Matrix codes_of(const MachineTask& task) {
 }
 
 KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> weights,
-                               std::span<const Index> landmarks, Index most,
-                               std::span<const double> scales) {
+                               std::span<const Index> landmarks, Index most, std::span<const double> scales) {
   const Index n = bank.rows();
   const auto m = std::ssize(landmarks);
   Matrix cross(n, m);

@@ -72,7 +72,7 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, double r
   algebra::gemv(algebra::Op::transpose, 1.0, combined.view(), solution.coefficients, 1.0, own);
   for (std::size_t k = 0; k < rows.size(); ++k) scores[at(rows[k])] = own[k];
   if (bank.presence().complete()) return;
-  const Vector margins = own_margins(bank.presence().rows, norm_shares(solution), root);
+  const Vector margins = own_margins(bank.presence().rows, norm_shares(solution, root), root);
   for (const Index i : rows) scores[at(i)] /= margins[at(i)];
 }
 
@@ -350,7 +350,7 @@ std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outpu
     }
     if (!point.kernels.empty()) from.theta = only(bank_.kernels(), point.kernels[k]);
     solutions.push_back(solve_with_own_margins(bank_, with_price(outputs[k].task, point.price), settings(),
-                                         std::move(from), context_));
+                                               std::move(from), context_));
   }
   return solutions;
 }
@@ -406,7 +406,7 @@ void Fitter::fill_boxes(MarginPart& part, const std::vector<Output>& outputs,
     const MarginSolution& solution = solutions[at(k)];
     for (std::size_t i = 0; i < solution.margins.size(); ++i) box[i] /= solution.margins[i];
     std::ranges::copy(box, part.box.column(k).begin());
-    std::ranges::copy(norm_shares(solution), part.norm_shares.column(k).begin());
+    std::ranges::copy(norm_shares(solution, margin_root(part.norm)), part.norm_shares.column(k).begin());
     if (!part.margins.empty()) std::ranges::copy(solution.margins, part.margins.column(k).begin());
   }
 }

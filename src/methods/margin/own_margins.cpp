@@ -11,8 +11,8 @@ namespace kloom::methods {
 namespace {
 
 constexpr Index kRounds = 12;
-constexpr Index kPlainRounds = 4;    // before steps are halved
-constexpr double kSettled = 1e-3;    // largest change of a τ
+constexpr Index kPlainRounds = 4;  // before steps are halved
+constexpr double kSettled = 1e-3;  // largest change of a τ
 
 double largest_change(const Vector& before, const Vector& after, const Vector& box) {
   double largest = 0.0;
@@ -40,10 +40,14 @@ Vector own_margins(const Matrix& presence, std::span<const double> shares, doubl
   return margins;
 }
 
-Vector norm_shares(const MarginSolution& solution) {
-  Vector shares = solution.theta;
+Vector norm_shares(const MarginSolution& solution, double root) {
+  Vector shares(solution.theta.size());
   double total = 0.0;
-  for (std::size_t m = 0; m < shares.size(); ++m) total += shares[m] *= solution.q[m];
+  for (std::size_t m = 0; m < shares.size(); ++m) {
+    const double theta = solution.theta[m];
+    const double q = solution.q[m];  // ‖w_m‖ = θ_m √q_m; with equal weights, p = ∞, both are the same
+    total += shares[m] = root == 0.5 ? theta * q : std::pow(theta * std::sqrt(q), 1.0 / root);
+  }
   if (!(total > 0.0)) return Vector(shares.size(), 1.0 / static_cast<double>(shares.size()));
   for (double& share : shares) share /= total;
   return shares;
@@ -72,7 +76,8 @@ MarginSolution solve_with_own_margins(const KernelBank& bank, const MarginTask& 
     MarginSolution solution = solve_margin_mkl(bank, own, settings, std::move(start), context);
     solution.iterations += iterations;
     solution.margins = margins;
-    const Vector next = own_margins(bank.presence().rows, norm_shares(solution), settings.margin_root);
+    const Vector next =
+        own_margins(bank.presence().rows, norm_shares(solution, settings.margin_root), settings.margin_root);
     solution.margin_change = largest_change(margins, next, task.box);
     if (solution.margin_change <= kSettled || round == kRounds || solution.status == Status::stopped)
       return solution;

@@ -9,8 +9,8 @@
 // says it is, found by iterating, as [Chechik2008] and [Liu2014] (Algorithm 1) do. Nothing proves that the iteration ends
 // at the best τ, nor that it ends; it is cut off, and says so.
 //
-//   ‖w‖  in the norm that the weights' rule belongs to: with u_m the share of kernel m in Σ_m θ_m q_m,
-//        τ_i = (Σ_{m present} u_m)^(1/r),  r = 2p/(p + 1) for ‖θ‖_p ≤ 1 [Kloft2011], r = 2 for weights that are given
+//   ‖w‖  in the norm that the weights' rule belongs to: τ_i = (Σ_{m present} u_m)^(1/r), u_m the share of kernel m in
+//        Σ_m ‖w_m‖^r with r = 2p/(p + 1) for ‖θ‖_p ≤ 1 [Kloft2011], or in Σ_m ‖w_m‖²/θ_m, r = 2, for weights that are given
 #pragma once
 
 #include <span>
@@ -28,8 +28,8 @@ inline constexpr double kLeastOwnMargin = 0.05;
 // τ of each row of `presence` (samples × kernels), between kLeastOwnMargin and 1.
 [[nodiscard]] Vector own_margins(const Matrix& presence, std::span<const double> shares, double root);
 
-// u; equal shares where all outputs of kernels are 0.
-[[nodiscard]] Vector norm_shares(const MarginSolution& solution);
+// u, `root` is 1/r; equal shares where all outputs of kernels are 0.
+[[nodiscard]] Vector norm_shares(const MarginSolution& solution, double root);
 
 // As solve_margin_mkl, and the same bits, where every sample has every kernel.
 [[nodiscard]] MarginSolution solve_with_own_margins(const KernelBank& bank, const MarginTask& task,

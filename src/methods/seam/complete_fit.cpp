@@ -85,12 +85,11 @@ void check_presence(const Learner& learner, const KernelBank& bank, const Target
     for (Index p = 0; p < presence.cols(); ++p) complete = complete && presence(i, p) > 0.0;
     lacking += complete ? 0 : 1;
   }
-  throw InvalidArgument(
-      fmt::format("{} of {} samples lack some of the views, and method {} learns {} tasks from whole samples only; "
-                  "these methods can: {}; or fill the gaps in (--impute median), or keep whole samples (--join "
-                  "inner)",
-                  lacking, presence.rows(), learner.name, to_string(targets.task),
-                  methods_for_absent_views(targets.task)));
+  throw InvalidArgument(fmt::format(
+      "{} of {} samples lack some of the views, and method {} learns {} tasks from whole samples only; "
+      "these methods can: {}; or fill the gaps in (--impute median), or keep whole samples (--join "
+      "inner)",
+      lacking, presence.rows(), learner.name, to_string(targets.task), methods_for_absent_views(targets.task)));
 }
 
 }  // namespace
