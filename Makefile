@@ -22,7 +22,7 @@ CTEST = ctest -j 2 --preset
 # A Python of its own with the newest scikit-learn, for test-python-newest.
 NEWEST = build-python-newest
 
-.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report docs test-docs check-includes check-tree bench format format-check tidy tsan fuzz soak clean help
+.PHONY: build demo test wheels test-wheels deb test-deb tidy-changed test-python-newest stubs r r-docs test-r test-report docs test-docs check-includes check-tree bench format format-check tidy tsan fuzz soak sbom clean help
 .DEFAULT_GOAL := build
 
 help:  ## this list
@@ -130,13 +130,18 @@ tsan: packages-build packages-tsan  ## the fast tests under the thread sanitizer
 	@$(BUILD) tsan
 	@$(CTEST) tsan
 
-fuzz: packages-build packages-fuzz  ## every fuzz target for FUZZ_SECONDS (60) each
+fuzz: packages-build packages-fuzz packages-wheels  ## every fuzz target, and Python's entry points, for FUZZ_SECONDS (60) each
+	@$(PRESET) release --log-level=WARNING
+	@$(BUILD) release --target kloom_python
 	@$(PRESET) fuzz --log-level=WARNING
 	@$(BUILD) fuzz
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 soak: build  ## random data, methods, options and faults for SOAK_SECONDS (3600)
 	@/usr/bin/python3 tools/soak --program build/kloom --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
+
+sbom: build  ## build/kloom.spdx.json: every Debian package that is in the build, with its version (SPDX)
+	@tools/sbom build
 
 clean:  ## removes every build folder
 	rm -rf build build-demo build-dev build-deb build-bare dist build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)

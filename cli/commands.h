@@ -37,6 +37,7 @@ int run_cv(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_stream(const Arguments& arguments);
 int run_check(const Arguments& arguments);
+int run_view(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_methods(const Arguments& arguments);
 int run_man(const Arguments& arguments);

@@ -27,7 +27,7 @@ std::string time_left(const Progress& progress) {
   return ", " + format_seconds(each * static_cast<double>(progress.steps - progress.step)) + " left";
 }
 
-std::string describe(const Progress& progress) {
+std::string progress_text(const Progress& progress) {
   std::string text = fmt::format("{} {}", progress.stage, progress.step);
   if (progress.steps > 0) text += fmt::format("/{}", progress.steps);
   if (std::isfinite(progress.objective)) text += fmt::format(", objective {:.8g}", progress.objective);
@@ -104,7 +104,7 @@ void Console::progress(const Progress& progress) {
 }
 
 void Console::draw_bar(const Progress& progress) {
-  std::string text = describe(progress);
+  std::string text = progress_text(progress);
   if (progress.steps > 0) {
     constexpr std::size_t kBar = 20;
     const double part = static_cast<double>(progress.step) / static_cast<double>(progress.steps);
@@ -117,7 +117,7 @@ void Console::draw_bar(const Progress& progress) {
 }
 
 void Console::write_line(const Progress& progress) {
-  write_stderr(describe(progress) + "\n");
+  write_stderr(progress_text(progress) + "\n");
 }
 
 void Console::end_progress() {

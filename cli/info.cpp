@@ -155,7 +155,8 @@ std::string plan_text(const InfoOptions& options, const Dataset& data, Json& jso
   std::vector<ColumnDecision> decisions;
   const auto preprocessing = Preprocessing::fit(data, preprocessing_options(options.dataset), &decisions);
   const std::optional<Targets> targets = targets_of(options, data);
-  const KernelAdvice advice = advise_kernels(data, preprocessing, decisions, targets ? &*targets : nullptr);
+  const KernelAdvice advice =
+      advise_kernels(data, preprocessing, decisions, targets ? &*targets : nullptr, true);
   json["columns"] = columns_json(decisions);
   json["kernels"] = to_string(advice.spec);
   json["reasons"] = advice.reasons;

@@ -22,13 +22,14 @@ namespace {
 
 using namespace kloom::cli;  // NOLINT(google-build-using-namespace): this is its main program
 
-constexpr std::array<Command, 12> kCommands{
+constexpr std::array<Command, 13> kCommands{
     {{"train", "learn a model from labelled samples", run_train},
      {"predict", "label, probabilities and uncertainty of new samples", run_predict},
      {"compare", "which method suits these data? All of them on the same splits, and a page", run_compare},
      {"cv", "how well does one method do on samples that it did not learn from?", run_cv},
      {"stream", "learn from a pipe without end, sample by sample", run_stream},
      {"check", "recompute what can be proved or checked about a model", run_check},
+     {"view", "a page about one model: weights, training, certificate, samples", run_view},
      {"kernels", "'kernels build' computes kernels and keeps them in a file", run_kernels, "build"},
      {"info", "describe a model, a kernel bank, a data file or this machine", run_info},
      {"methods", "list the learning methods and their options", run_methods},

@@ -97,12 +97,12 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
     if (std::find(taken.begin(), taken.end(), option_flag(option)) != taken.end()) continue;
     add_one(line.app(), option, "Options of " + learner.name, options.values[option.name]);
   }
-  const std::vector<std::string> own = flags_of(learner);
+  const std::vector<std::string> known = flags_of(learner);
   for (const Learner& other : all_learners()) {
     for (const std::string& flag : flags_of(other)) {
-      if (std::find(own.begin(), own.end(), flag) != own.end()) continue;
+      if (std::find(known.begin(), known.end(), flag) != known.end()) continue;
       line.explain_foreign_option(flag, fmt::format("{} is an option of {}, not of {}, whose options are: {}",
-                                                    flag, other.name, learner.name, list_of(own, 40)));
+                                                    flag, other.name, learner.name, list_of(known, 40)));
     }
   }
 }

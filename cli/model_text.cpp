@@ -8,16 +8,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "kloom/validate.h"
 #include "text.h"
 
 namespace kloom::cli {
 namespace {
-
-double column_mean(const Matrix& values, Index column) {
-  double sum = 0.0;
-  for (const double value : values.column(column)) sum += value;
-  return sum / static_cast<double>(values.rows());
-}
 
 std::string_view weight_heading(KernelWeights::Shape shape) {
   switch (shape) {
@@ -35,12 +30,13 @@ std::string_view weight_heading(KernelWeights::Shape shape) {
 
 std::vector<KernelWeight> kernels_by_weight(const Model& model) {
   std::vector<KernelWeight> kernels;
-  const Matrix& values = model.weights.values;
+  const Vector weights = mean_weights(model);
   const bool deviations =
       !model.weights.deviation.empty() && model.weights.shape == KernelWeights::Shape::shared;
-  for (Index p = 0; p < values.cols() && p < static_cast<Index>(model.kernel_names.size()); ++p) {
-    kernels.push_back({model.kernel_names[static_cast<std::size_t>(p)], column_mean(values, p),
-                       deviations ? model.weights.deviation(0, p) : std::numeric_limits<double>::quiet_NaN()});
+  for (std::size_t p = 0; p < weights.size(); ++p) {
+    kernels.push_back({model.kernel_names[p], weights[p],
+                       deviations ? model.weights.deviation(0, static_cast<Index>(p))
+                                  : std::numeric_limits<double>::quiet_NaN()});
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const KernelWeight& a, const KernelWeight& b) {
     return std::abs(a.weight) > std::abs(b.weight);

@@ -84,6 +84,7 @@ Context Session::make_context(Signal on_interrupt) {
   };
   context.progress = [this, on_interrupt](const Progress& progress) {
     if (interrupted()) return on_interrupt;
+    if (on_interrupt == Signal::stop && out_of_time()) return Signal::stop;
     console_.progress(progress);
     return Signal::go_on;
   };

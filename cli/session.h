@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <limits>
 #include <string>
 
 #include "console.h"
@@ -38,12 +39,16 @@ class Session {
   [[nodiscard]] Context context();
   // For training: they stop at the next iteration with what is there.
   [[nodiscard]] Context stoppable_context();
+  // After so many seconds since it began, the session stops such work as Ctrl-C would.
+  void stop_after(double seconds) { limit_ = seconds; }
+  [[nodiscard]] bool out_of_time() const { return seconds() > limit_; }
 
  private:
   [[nodiscard]] Context make_context(Signal on_interrupt);
 
   Console console_;
   Context base_;
+  double limit_ = std::numeric_limits<double>::infinity();
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

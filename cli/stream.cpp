@@ -127,18 +127,18 @@ void refuse_changes(const StreamCommandOptions& asked, const StreamLearner& lear
                     "or begin anew without --resume",
                     path, has, option));
   };
-  const StreamOptions& own = learner.options();
+  const StreamOptions& learned = learner.options();
   const StreamOptions& now = asked.stream;
-  require("--method", now.method == own.method, "the method " + own.method);
+  require("--method", now.method == learned.method, "the method " + learned.method);
   const std::string kernels = to_string(learner.recipe().spec);
   require("--kernels", to_string(parse_kernel_spec(asked.kernels)) == kernels, "the kernels " + kernels);
-  require("--literal", now.literal == own.literal, "mkl-dao in its re-based form");
-  require("--dt-update", now.dt_update == own.dt_update, fmt::format("--dt-update {}", own.dt_update));
-  require("--budget", now.budget == own.budget, fmt::format("--budget {}", own.budget));
-  require("--approx", now.approx == own.approx, "--approx " + own.approx);
-  require("--features", now.features == own.features, fmt::format("--features {}", own.features));
-  require("--lambda", now.lambda == own.lambda, fmt::format("--lambda {}", own.lambda));
-  require("--alpha", now.alpha == own.alpha, fmt::format("--alpha {}", own.alpha));
+  require("--literal", now.literal == learned.literal, "mkl-dao in its re-based form");
+  require("--dt-update", now.dt_update == learned.dt_update, fmt::format("--dt-update {}", learned.dt_update));
+  require("--budget", now.budget == learned.budget, fmt::format("--budget {}", learned.budget));
+  require("--approx", now.approx == learned.approx, "--approx " + learned.approx);
+  require("--features", now.features == learned.features, fmt::format("--features {}", learned.features));
+  require("--lambda", now.lambda == learned.lambda, fmt::format("--lambda {}", learned.lambda));
+  require("--alpha", now.alpha == learned.alpha, fmt::format("--alpha {}", learned.alpha));
   const PreprocessingOptions wanted = preprocessing_options(asked.dataset);
   const PreprocessingOptions& has = learner.recipe().preprocessing.options();
   const std::string other = "other rules for its columns";

@@ -39,6 +39,7 @@ struct TrainOptions {
   std::string report;
   std::string test;
   std::string sample_map;
+  std::string time;     // for methods without such an option of their own
   std::string command;  // as it was typed, for the report
 };
 
@@ -223,8 +224,28 @@ void write_outputs(const TrainOptions& options, const Training& training, const 
   }
 }
 
+FitResult fit_in_time(const TrainOptions& options, const Training& training, Session& session) {
+  try {
+    return train(training.input.data, training.targets, training.request, session.stoppable_context());
+  } catch (const Interrupted& error) {
+    if (interrupted()) throw;
+    throw Error(fmt::format("--time {} was over before there was a model: {}", options.time, error.what()));
+  }
+}
+
+// Methods that plan their time have an option of that name.
+void add_time_option(CLI::App& app, TrainOptions& options) {
+  const std::vector<OptionInfo>& own = find_learner(options.method.table).options;
+  if (std::ranges::find(own, "time", &OptionInfo::name) != own.end()) return;
+  app.add_option("--time", options.time,
+                 "Stop after so long, such as 60 or 10m, with the model so far (default: no limit)")
+      ->group("Method")
+      ->type_name("TIME");
+}
+
 int run(TrainOptions& options) {
   Session session(options.common);
+  if (!options.time.empty()) session.stop_after(parse_duration(options.time, "--time"));
   const DatasetRequest request = dataset_request(options.dataset, true);
   if (options.output.empty()) {
     const std::string stem = stem_of(options.dataset.path);
@@ -238,7 +259,7 @@ int run(TrainOptions& options) {
                   inputs);
 
   const Training training = prepare(options, request, session);
-  FitResult fit = train(training.input.data, training.targets, training.request, session.stoppable_context());
+  FitResult fit = fit_in_time(options, training, session);
   session.console().end_progress();
   const bool usable = fit.report.status != Status::numerical_trouble;
   if (usable) complete_report(options, training, fit, session);
@@ -250,6 +271,9 @@ int run(TrainOptions& options) {
   const std::string repeat = repeat_command(options, training, fit);
   if (repeat != options.command) session.console().note("the same again, without choosing: " + repeat);
   session.console().json_result(train_json(options, training, fit, whole));
+  if (whole && fit.report.status == Status::stopped && session.out_of_time())
+    session.console().note(
+        fmt::format("--time {} is over; the model so far is in {}", options.time, options.output));
   if (whole) return kDone;
   session.console().note(fmt::format("interrupted after {} iterations; the model so far is in {}",
                                      fit.report.iterations, options.output));
@@ -266,6 +290,7 @@ int run_train(const Arguments& arguments) {
   add_preprocessing_options(line.app(), options.dataset);
   add_kernel_options(line.app(), options.kernels);
   add_method_options(line, arguments, options.method);
+  add_time_option(line.app(), options);
   add_output_options(line.app(), options);
   add_common_options(line.app(), options.common);
   Arguments words{"kloom", "train"};

@@ -36,7 +36,8 @@ void say(const Context& context, const std::string& sentence) {
   log(context, LogLevel::info, sentence);
 }
 
-// A budget that was set is for all of the run, data included; memory that is free is free of them.
+// A budget that the user set is for all of the run, so the data are taken off. The default is a share of the memory that
+// is free now, with the data already there.
 Context without_data(const Context& context, std::size_t data_bytes) {
   Context rest = context;
   if (context.memory_budget == 0) return rest;
@@ -118,7 +119,7 @@ void judge(FitResult& fit, const KernelBank& bank, const Targets& targets, const
     if (request.certificate) report.certificate = certify(bank, targets, fit.model, context);
   } catch (const Interrupted&) {
     if (request.certificate && report.certificate.verdict.empty()) {
-      report.certificate.verdict = "not computed, because kloom was interrupted; 'kloom check' computes it";
+      report.certificate.verdict = "not computed, because the fit was stopped; 'kloom check' computes it";
     }
   }
 }
@@ -139,7 +140,7 @@ Index numbers_per_entry(const std::vector<KernelTerm>& terms) {
   Index total = 0;
   for (const KernelTerm& term : terms) {
     const bool text = term.function == KernelFunction::spectrum || term.function == KernelFunction::words;
-    total += text ? of_text : std::ssize(term.features);
+    total += text ? of_text : std::max(std::ssize(term.features), std::ssize(term.trees));
   }
   return terms.empty() ? 0 : total / std::ssize(terms);
 }
@@ -208,10 +209,13 @@ std::shared_ptr<const KernelBank> TrainingKernels::stored_for(const Learner& lea
   BankRequest request = preferred_bank(learner, n, p, share.bank, numbers_per_entry(recipe_->terms));
   if (kind != BankKind::automatic) request.kind = kind;
   auto bank = stored(request, share.bank, context);
-  const std::size_t own = bank->bytes() - bank->shared_bytes();
-  say(context, fmt::format("memory: {} in all: {} for data, {} more for kernels, {} for {}",
-                           format_bytes(data + own + share.working), format_bytes(data), format_bytes(own),
-                           format_bytes(share.working), learner.name));
+  const std::size_t stored_bytes = bank->bytes() - bank->shared_bytes();
+  const std::size_t all = data + stored_bytes + share.working;
+  const std::size_t before = preparing_bytes();
+  say(context,
+      fmt::format("memory: {} in all: {} for data, {} more for kernels, {} for {}{}", format_bytes(all),
+                  format_bytes(data), format_bytes(stored_bytes), format_bytes(share.working), learner.name,
+                  before > all ? fmt::format("; {} until the kernels were there", format_bytes(before)) : ""));
   return bank;
 }
 
@@ -254,7 +258,9 @@ FitResult train(const Dataset& data, const Targets& targets, const TrainRequest&
     say(context, fmt::format("method: {} (no --method given; the default for {} tasks): {}", learner.name,
                              to_string(targets.task), learner.summary));
   }
-  TrainingKernels kernels(data, request, context, &targets);
+  TrainRequest suited = request;
+  suited.recipe.spares_teachers = learner.spares_teachers;
+  TrainingKernels kernels(data, suited, context, &targets);
   FitResult fit = train(kernels, targets, request, context);
   fit.model.target_name = data.target_name;
   return fit;

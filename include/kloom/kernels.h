@@ -35,7 +35,8 @@ enum class KernelFunction {
   precomputed,   // given matrix
   expdist,       // exp(-gamma * d / s), d a given distance, s its mean over training pairs
   overlap,       // share of the categorical columns in which x and z agree
-  words          // cosine of the tf-idf vectors of the words of two texts
+  words,         // cosine of the tf-idf vectors of the words of two texts
+  trees  // share of the boosted trees, grown on some labelled samples, in which x and z reach the same leaf
 };
 
 // How a kernel is rescaled. All constants are fitted on the training kernel.
@@ -56,7 +57,7 @@ struct Scope {
 
 struct KernelFamily {
   KernelFunction function = KernelFunction::rbf;
-  std::string parameter;       // "width", "gamma", "degree", "k" or empty
+  std::string parameter;       // "width", "gamma", "degree", "k", "leaves" or empty
   std::vector<double> values;  // all the values of that parameter; with `automatic`: multiples of the median
   bool automatic = false;      // rbf(auto), rbf(auto, count=5): quantiles of the training distances;
                                // rbf(auto=0.5,1,2): that many times their median
@@ -85,19 +86,28 @@ struct KernelSpec {
 // "standardised", "raw", "ranks", "tfidf", "codes", "relevance".
 [[nodiscard]] std::string_view to_string(Transform transform);
 
+// Questions "is this feature at most that?", nodes in one list. The first is the root; children come after their parent.
+struct DecisionTree {
+  std::vector<Index> features;  // of the kernel's features, the one that a node asks about; -1: a leaf
+  Vector thresholds;            // at most this: on to the first child, else to the one behind it
+  std::vector<Index> children;  // the first child; 0 of a leaf
+  friend bool operator==(const DecisionTree&, const DecisionTree&) = default;
+};
+
 // One concrete kernel with its fitted constants.
 struct KernelTerm {
   std::string name;  // "rbf(width=2) on age"
   KernelFunction function = KernelFunction::rbf;
-  double parameter = 0.0;               // gamma, degree or k
+  double parameter = 0.0;               // gamma, degree, k or leaves
   std::vector<Index> features;          // feature columns, or the one text / matrix index
   std::string group;                    // view or feature that it looks at, for reports
   std::vector<std::string> views = {};  // a sample that lacks one of these lacks this kernel
   Normalisation normalisation = Normalisation::none;
-  double distance_scale = 1.0;  // expdist: s
-  double scale = 1.0;           // multiplies the kernel (unit_trace, unit_variance)
-  Vector centre_means;          // centre: mean of each training column
-  double centre_mean = 0.0;     // centre: mean of those
+  double distance_scale = 1.0;      // expdist: s
+  double scale = 1.0;               // multiplies the kernel (unit_trace, unit_variance)
+  Vector centre_means;              // centre: mean of each training column
+  double centre_mean = 0.0;         // centre: mean of those
+  std::vector<DecisionTree> trees;  // of a kernel of trees
   friend bool operator==(const KernelTerm&, const KernelTerm&) = default;
 };
 
@@ -108,6 +118,7 @@ struct ResolveOptions {
   Index columns = -1;          // scopes mean the first so many features; -1: all of them
   // The features behind those are the same ones seen in another way: (how, which) to where.
   std::map<std::pair<Transform, Index>, Index> transformed;
+  const Targets* targets = nullptr;  // of the training samples, for kernels of trees
 };
 
 // `train` is preprocessed training data. Throws InvalidArgument for unknown views or columns, negative
@@ -122,11 +133,13 @@ struct KernelAdvice {
   std::vector<std::string> reasons;
 };
 // `raw` is training data, `preprocessing` and `decisions` are fitted on it. Throws InvalidArgument where there
-// is nothing that varies. Kernels that are learned from targets are advised only where these are given.
+// is nothing that varies. Kernels that are learned from targets are advised only where these are given, and trees only
+// for methods that spare teachers (Learner::spares_teachers).
 [[nodiscard]] KernelAdvice advise_kernels(const Dataset& raw, const Preprocessing& preprocessing,
                                           const std::vector<ColumnDecision>& decisions,
-                                          const Targets* targets = nullptr);
+                                          const Targets* targets = nullptr, bool spares_teachers = false);
 // The same for raw data that no decision was made about yet.
-[[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train, const Targets* targets = nullptr);
+[[nodiscard]] KernelSpec default_kernel_spec(const Dataset& train, const Targets* targets = nullptr,
+                                             bool spares_teachers = false);
 
 }  // namespace kloom

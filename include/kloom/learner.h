@@ -80,6 +80,8 @@ struct Learner {
   bool wants_families = false;
   // Kernels depend on the sample: the report has maps of samples × kernels.
   bool sample_maps = false;
+  // Judges kernels that learned from labels by samples other than those that taught them.
+  bool spares_teachers = false;
   // Learns no kernel weights, all kernels count alike: what methods that learn weights have to beat.
   bool equal_weights = false;
   // Combines kernels again and again, so that stored entries are worth their memory.

@@ -18,6 +18,7 @@ struct RecipeOptions {
   PreprocessingOptions preprocessing;
   Normalisation normalisation = Normalisation::unit_diagonal;
   bool clip_spectrum = false;
+  bool spares_teachers = false;  // the kernels are for a method that does so: trees may be among those advised
 };
 
 struct Recipe {
@@ -30,7 +31,7 @@ struct Recipe {
 
   // Fits preprocessing and kernels on raw training data. A spec without families: kernels are chosen that suit
   // these data (advise_kernels), so that a cross-validation chooses them from each training part. `targets` of
-  // the same samples are what scale=relevance learns from; without them it is refused.
+  // the same samples are what scale=relevance and trees learn from; without them these are refused.
   static Recipe fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
                     const Context& context, const Targets* targets = nullptr);
 

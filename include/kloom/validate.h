@@ -65,6 +65,10 @@ struct Outcome {
   Index kernels_used = 0;  // whose weight exceeds a thousandth of the largest
   Index kernels = 0;
   std::size_t memory_bytes = 0;  // bank and working memory, estimated
+  // On the first split, so that methods can be seen side by side on the same kernels: what the kernels were and the weight
+  // that each got. Empty on all others.
+  std::vector<std::string> kernel_names;
+  Vector kernel_weights;
 };
 
 struct Validation {
@@ -92,5 +96,7 @@ struct Validation {
 [[nodiscard]] double metric_value(const Evaluation& evaluation, const std::string& metric);
 // How many kernels have a weight above a thousandth of the largest.
 [[nodiscard]] Index kernels_used(const Model& model);
+// The weight of each kernel: the shared one, or the mean over the classes or samples that have their own.
+[[nodiscard]] Vector mean_weights(const Model& model);
 
 }  // namespace kloom

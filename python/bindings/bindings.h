@@ -91,6 +91,7 @@ struct RecipeRequest {
   bool standardise = true;
   std::string normalise = "unit-diagonal";
   bool clip_spectrum = false;
+  std::string method;  // that the kernels are for
   // Of a table:
   std::string bank = "auto";            // how its kernels are kept
   std::vector<std::string> keep;        // columns that must not be dropped

@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "kloom/kernels.h"
+#include "kloom/learner.h"
 #include "kloom/recipe.h"
 #include "kloom/targets.h"
 
@@ -97,8 +98,9 @@ Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Setti
     options.preprocessing.decide = false;
     options.normalisation = parse_normalisation(request.normalise);
     options.clip_spectrum = request.clip_spectrum;
-    const KernelSpec spec =
-        request.spec.empty() ? default_kernel_spec(data, targets) : parse_kernel_spec(request.spec);
+    const bool spares_teachers = !request.method.empty() && find_learner(request.method).spares_teachers;
+    const KernelSpec spec = request.spec.empty() ? default_kernel_spec(data, targets, spares_teachers)
+                                                 : parse_kernel_spec(request.spec);
     return Recipe::fit(data, spec, options, context, targets);
   });
 }
@@ -130,8 +132,9 @@ void bind_recipe(py::module_& m) {
       .def_static(
           "fit",
           [](const Dataset& data, const std::string& spec, bool standardise, const std::string& normalise,
-             bool clip_spectrum, const Settings& settings, const Targets* targets) {
+             bool clip_spectrum, const Settings& settings, const Targets* targets, const std::string& method) {
             RecipeRequest request;
+            request.method = method;
             request.spec = spec;
             request.standardise = standardise;
             request.normalise = normalise;
@@ -139,7 +142,7 @@ void bind_recipe(py::module_& m) {
             return fit_recipe(data, request, settings, targets);
           },
           py::arg("data"), py::arg("spec"), py::arg("standardise"), py::arg("normalise"),
-          py::arg("clip_spectrum"), py::arg("settings"), py::arg("targets") = nullptr)
+          py::arg("clip_spectrum"), py::arg("settings"), py::arg("targets") = nullptr, py::arg("method") = "")
       .def_static("fit_table", &fit_table_recipe, py::arg("data"), py::arg("request"), py::arg("settings"))
       .def_static("for_kernels", &Recipe::for_kernels, py::arg("names"), py::arg("samples"))
       .def_property_readonly("spec", [](const Recipe& recipe) { return to_string(recipe.spec); })

@@ -13,10 +13,15 @@ from ._load import core as _core
 from ._auto import AutoMKLClassifier, AutoMKLRegressor
 from ._bank import KernelBank
 from ._bemkl import BEMKLClassifier, BEMKLRegressor
-from ._displays import ClassEmbeddingDisplay, ConvergenceDisplay, KernelWeightsDisplay, SampleKernelsDisplay
+from ._displays import (
+    ClassEmbeddingDisplay,
+    ConvergenceDisplay,
+    KernelWeightsDisplay,
+    SampleKernelsDisplay,
+)
 from ._files import load
 from ._gp import GPMKLClassifier, GPMKLRegressor
-from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, view
+from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
 from ._margin import (
     AlignClassifier,
@@ -33,6 +38,7 @@ from ._margin import (
     UniformMKLClassifier,
     UniformMKLRegressor,
 )
+from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._views import Views
@@ -54,6 +60,7 @@ __all__ = [
     "AutoMKLRegressor",
     "BEMKLClassifier",
     "BEMKLRegressor",
+    "CalibrationDisplay",
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",
     "EasyMKLClassifier",
@@ -68,6 +75,7 @@ __all__ = [
     "LpMKLRegressor",
     "MKLDAClassifier",
     "MulticlassMKLClassifier",
+    "PathDisplay",
     "SAMKLClassifier",
     "SampleKernelsDisplay",
     "SimpleMKLClassifier",
@@ -87,5 +95,6 @@ __all__ = [
     "machine_info",
     "poly",
     "rbf",
+    "trees",
     "view",
 ]

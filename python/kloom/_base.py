@@ -15,7 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _frames as frames
 from . import _inputs as inputs
 from ._bank import as_bank, refuse_indefinite
+from ._html import kernels_html
 from ._load import core
+from ._progress import reporter
 from ._words import in_python, python_words
 
 DEFAULT_SEED = 1   # that of the command line
@@ -42,11 +44,6 @@ def say(level, message):
     print(in_python(message))
 
 
-def say_progress(stage, step, steps, objective, seconds):
-    print(f"{stage}: {step}" + (f" of {steps}" if steps else "") +
-          (f", objective {objective:.6g}" if objective == objective else "") + f" ({seconds:.1f} s)")
-
-
 def copies_differ(why):
     """Checks of scikit-learn in which a sample of weight k must be the same as k copies of it."""
     return dict.fromkeys(("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), why)
@@ -69,7 +66,7 @@ class KernelEstimator(BaseEstimator):
 
     def _settings(self):
         return core.Settings(threads=threads_of(self.n_jobs), seed=seed_of(self.random_state),
-                             log=say if self.verbose else None, progress=say_progress if self.verbose else None)
+                             log=say if self.verbose else None, progress=reporter(self.verbose))
 
     def _option_values(self):
         return {option.option: option.text_of(getattr(self, option.name)) for option in self._options}
@@ -297,6 +294,19 @@ class KernelEstimator(BaseEstimator):
         check_is_fitted(self)
         self._model.save(os.fspath(path))
         return self
+
+    # In a notebook: scikit-learn's diagram and, below it, the kernels.
+
+    @property
+    def _repr_html_(self):
+        diagram = super()._repr_html_   # there is none where scikit-learn was told to show text
+        return lambda: diagram() + kernels_html(self)
+
+    def _repr_mimebundle_(self, **kwargs):
+        shown = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in shown:
+            shown["text/html"] += kernels_html(self)
+        return shown
 
     # scikit-learn's questions, before 1.6 and since.
 

@@ -40,7 +40,7 @@ def load(path):
     """
     path = os.fspath(path)
     require_file(path)
-    model = core.Model.load(path)
+    model = _read(path)
     kind = "numbers" if model.task in ("regression", "multi-regression") else "classes"
     method = _STREAMS.get(model.method, model.method)
     if (method, kind) not in ESTIMATORS:
@@ -49,6 +49,17 @@ def load(path):
     estimator.set_params(**_parameters(estimator, model))
     _restore(estimator, model)
     return estimator
+
+
+def _read(path):
+    try:
+        return core.Model.load(path)
+    except Exception:
+        with open(path, "rb") as file:
+            if file.read(1) == b"\x80":   # the first operation of every pickle since 2003
+                raise ValueError(f"{path}: this is a pickle, which could run code while it is read; kloom.load reads the files "
+                                 f"that save writes") from None
+        raise
 
 
 def _parameters(estimator, model):

@@ -109,7 +109,8 @@ def make_dataset(estimator, X):
 def fit_recipe(estimator, data, X, spec, settings, targets=None):
     if isinstance(X, frames.Table):
         return core.Recipe.fit_table(data, frames.recipe_request(estimator, X, spec), settings)
-    return core.Recipe.fit(data, spec, estimator.standardise, estimator.normalise, False, settings, targets)
+    return core.Recipe.fit(data, spec, estimator.standardise, estimator.normalise, False, settings, targets,
+                           getattr(estimator, "_method", ""))
 
 
 def kernel_stack(functions, X, Z):

@@ -125,3 +125,11 @@ def chi2(gamma="auto", *, count=None, on=None, normalise=None):
 def intersection(*, on=None, normalise=None):
     """The histogram intersection sum min(x, z) for features that are not negative (use standardise=False)."""
     return _family("intersection", _parts(normalise), on)
+
+
+def trees(leaves=16, *, on=None, normalise=None):
+    """How often two samples reach the same leaf of trees, which half of the labelled samples grow by gradient boosting.
+
+    For :class:`AutoMKLClassifier` and :class:`AutoMKLRegressor`, which judge them by the other samples.
+    """
+    return _family("trees", _parts(normalise, leaves=leaves), on)

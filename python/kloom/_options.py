@@ -41,7 +41,9 @@ COMMON = (
      "Threads. None: OMP_NUM_THREADS where it is set (joblib sets it in its workers), else every core; -1: every core."),
     ("random_state", None, ["random_state"],
      "Seed of everything random. None is the fixed seed 1, so that two fits give the same bits."),
-    ("verbose", 0, ["verbose"], "Print what is being done."),
+    ("verbose", 0, ["verbose", callable], (
+        "Say what is being done: with bars in terminals and notebooks where tqdm is installed, else in lines. A class with the "
+        "interface of tqdm, such as ``tqdm.notebook.tqdm``: bars of that class.")),
 )
 
 
@@ -137,7 +139,7 @@ def parameter_docs(options):
     entries = [(name, "str, object, callable, list of callables or None", default, text)]
     entries += [(o.name, o.type_text, o.default, in_python(o.doc[0].upper() + o.doc[1:]) + ".") for o in options]
     kinds = {"views": "dict or None", "keep": "list of str or None", "text": "list of str or None", "standardise": "bool", "normalise": "str", "bank": "str", "n_jobs": "int or None",
-             "random_state": "int, RandomState instance or None", "verbose": "int"}
+             "random_state": "int, RandomState instance or None", "verbose": "int, bool or class"}
     entries += [(name, kinds[name], default, text) for name, default, _, text in COMMON]
     lines = ["Parameters", "----------"]
     for name, kind, default, text in entries:

@@ -20,7 +20,7 @@ std::string place(const Dataset& data, Index row) {
   return i < data.lines.size() ? fmt::format("line {}", data.lines[i]) : fmt::format("sample {}", row + 1);
 }
 
-// Numbers that are none, and those beyond what the referee allows.
+// Refutes a certificate with items that are not finite or above their limits.
 void apply_limits(Certificate& certificate) {
   for (const auto& item : certificate.items) {
     if (!std::isfinite(item.value)) {

@@ -29,11 +29,11 @@ namespace {
 // θ_p Σ_n c_n g_np K_p(x_i, x_n): what kernel p adds to the score of sample i before its own gate.
 Matrix gated_outputs(const KernelBank& bank, const Vector& theta, std::span<const double> coefficients,
                      const Matrix& gates) {
-  Matrix own(bank.cols(), bank.kernels());
-  for (Index p = 0; p < own.cols(); ++p) {
-    for (Index n = 0; n < own.rows(); ++n) own(n, p) = theta[at(p)] * coefficients[at(n)] * gates(n, p);
+  Matrix gated(bank.cols(), bank.kernels());
+  for (Index p = 0; p < gated.cols(); ++p) {
+    for (Index n = 0; n < gated.rows(); ++n) gated(n, p) = theta[at(p)] * coefficients[at(n)] * gates(n, p);
   }
-  return bank.apply_each(own.view());
+  return bank.apply_each(gated.view());
 }
 
 // z(x) = projectionᵀ k(x) + offset of every sample.
@@ -118,17 +118,17 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
                     Switching& found) {
   const auto& part = part_of<GatedPart>(model);
   const Gates& gates = part.gates;
-  const Gates::Output& own = gates.outputs[at(c)];
+  const Gates::Output& of_output = gates.outputs[at(c)];
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
   Vector theta;
   for (Index p = 0; p < bank.kernels(); ++p) theta.push_back(model.weights.values(row, p));
-  const Matrix g = gated_outputs(bank, theta, model.coefficients.column(c), own.samples);
+  const Matrix g = gated_outputs(bank, theta, model.coefficients.column(c), of_output.samples);
   Vector norms;
   double total = 0.0;
   for (Index p = 0; p < bank.kernels(); ++p) {
     double square = 0.0;
     for (Index i = 0; i < bank.rows(); ++i) {
-      square += theta[at(p)] * model.coefficients(i, c) * own.samples(i, p) * g(i, p);
+      square += theta[at(p)] * model.coefficients(i, c) * of_output.samples(i, p) * g(i, p);
     }
     norms.push_back(std::sqrt(std::max(0.0, square)));
     total += norms.back();
@@ -137,17 +137,17 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
   for (Index i = 0; i < bank.rows(); ++i) {
     if (part.box(i, c) == 0.0) continue;
     const double y = targets.codes[at(i)] == positive ? 1.0 : -1.0;
-    const double tau = own.margins[at(i)];
+    const double tau = of_output.margins[at(i)];
     Sample sample;
     double f = 0.0;
     double kept = 0.0;
     double changed = 0.0;
     for (Index p = 0; p < bank.kernels(); ++p) {
       sample.gains.push_back(y * g(i, p));
-      sample.switches.push_back(own.samples(i, p));
-      f += own.samples(i, p) * g(i, p);
-      kept += own.samples(i, p) * norms[at(p)];
-      changed += own.samples(i, p) == gates.start[at(p)] ? 0.0 : 1.0;
+      sample.switches.push_back(of_output.samples(i, p));
+      f += of_output.samples(i, p) * g(i, p);
+      kept += of_output.samples(i, p) * norms[at(p)];
+      changed += of_output.samples(i, p) == gates.start[at(p)] ? 0.0 : 1.0;
     }
     const double bias = model.bias[at(c)];
     sample.needed = std::min(tau, y * (f + bias)) - y * bias - 1e-6 * std::max(1.0, tau);
@@ -164,12 +164,12 @@ double stray_patterns(const Model& model) {
   const auto& part = part_of<GatedPart>(model);
   double stray = 0.0;
   for (Index c = 0; c < model.coefficients.cols(); ++c) {
-    const Gates::Output& own = part.gates.outputs[at(c)];
+    const Gates::Output& of_output = part.gates.outputs[at(c)];
     std::set<Vector> kept;
     std::set<Vector> seen;
-    for (Index h = 0; h < own.patterns.rows(); ++h) kept.insert(row_of(own.patterns, h));
-    for (Index i = 0; i < own.samples.rows(); ++i) {
-      if (part.box(i, c) != 0.0) seen.insert(row_of(own.samples, i));
+    for (Index h = 0; h < of_output.patterns.rows(); ++h) kept.insert(row_of(of_output.patterns, h));
+    for (Index i = 0; i < of_output.samples.rows(); ++i) {
+      if (part.box(i, c) != 0.0) seen.insert(row_of(of_output.samples, i));
     }
     for (const Vector& one : kept) stray += seen.contains(one) ? 0.0 : 1.0;
     for (const Vector& one : seen) stray += kept.contains(one) ? 0.0 : 1.0;

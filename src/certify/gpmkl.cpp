@@ -378,7 +378,7 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
        "largest slope of the evidence, per sample, for a factor e of a weight, or upward at a weight of 0 (0 "
        "is right)",
        std::numeric_limits<double>::infinity(), rounding},
-      // Newton's method ends when the posterior gains 1e-12 of its size, which leaves about the root of that.
+      // Newton's method ends when log posterior rises by less than 1e-12 of itself; residuals are then about the root, 1e-6.
       {"residual of the mode", residual,
        "of the equation that the coefficients of all samples satisfy (0 is right)",
        std::max(1e-5 * coarseness(bank), rounding)},

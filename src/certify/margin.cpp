@@ -155,11 +155,12 @@ double slackness(const Problem& p, const Vector& f) {
 
 // K_m c of every kernel, through the gates.
 Matrix outputs_of(const KernelBank& bank, const Problem& p) {
-  Matrix own(bank.cols(), bank.kernels());
-  for (Index m = 0; m < own.cols(); ++m) {
-    for (Index i = 0; i < own.rows(); ++i) own(i, m) = p.c[at(i)] * (p.gates.empty() ? 1.0 : p.gates(i, m));
+  Matrix coefficients(bank.cols(), bank.kernels());
+  for (Index m = 0; m < coefficients.cols(); ++m) {
+    for (Index i = 0; i < coefficients.rows(); ++i)
+      coefficients(i, m) = p.c[at(i)] * (p.gates.empty() ? 1.0 : p.gates(i, m));
   }
-  Matrix outputs = bank.apply_each(own.view());
+  Matrix outputs = bank.apply_each(coefficients.view());
   for (std::size_t k = 0; k < p.gates.values().size(); ++k) outputs.values()[k] *= p.gates.values()[k];
   return outputs;
 }

@@ -69,25 +69,25 @@ Problem problem_of(const Targets& targets, const Model& model) {
   return p;
 }
 
-// Σ_uv L(u,v) Σ_ij α_iu K(x_i, x_j) α_jv, with `own` = K α.
-double squared_norm(const Matrix& l, const Matrix& alpha, ConstMatrixView own) {
+// Σ_uv L(u,v) Σ_ij α_iu K(x_i, x_j) α_jv, with `k_alpha` = K α.
+double squared_norm(const Matrix& l, const Matrix& alpha, ConstMatrixView k_alpha) {
   double sum = 0.0;
   for (Index v = 0; v < l.cols(); ++v) {
     for (Index u = 0; u < l.rows(); ++u) {
       if (l(u, v) == 0.0) continue;
       double between = 0.0;
-      for (Index i = 0; i < own.rows; ++i) between += alpha(i, u) * own(i, v);
+      for (Index i = 0; i < k_alpha.rows; ++i) between += alpha(i, u) * k_alpha(i, v);
       sum += l(u, v) * between;
     }
   }
   return sum;
 }
 
-void add_scores(const Matrix& l, double weight, ConstMatrixView own, Matrix& scores) {
+void add_scores(const Matrix& l, double weight, ConstMatrixView k_alpha, Matrix& scores) {
   for (Index v = 0; v < l.rows(); ++v) {
     for (Index u = 0; u < l.cols(); ++u) {
       if (weight * l(v, u) == 0.0) continue;
-      for (Index i = 0; i < own.rows; ++i) scores(i, u) += weight * l(v, u) * own(i, v);
+      for (Index i = 0; i < k_alpha.rows; ++i) scores(i, u) += weight * l(v, u) * k_alpha(i, v);
     }
   }
 }
@@ -98,10 +98,10 @@ Matrix squared_norms(const KernelBank& bank, const Problem& p, const Matrix& alp
   const Index n = bank.rows();
   Matrix norms(p.beta.rows(), bank.kernels());
   for (Index k = 0; k < bank.kernels(); ++k) {
-    const ConstMatrixView own{applied.data() + k * n, n, p.classes, applied.rows()};
+    const ConstMatrixView k_alpha{applied.data() + k * n, n, p.classes, applied.rows()};
     for (Index j = 0; j < p.beta.rows(); ++j) {
-      norms(j, k) = squared_norm(p.l[at(j)], alpha, own);
-      if (scores != nullptr) add_scores(p.l[at(j)], p.beta(j, k), own, *scores);
+      norms(j, k) = squared_norm(p.l[at(j)], alpha, k_alpha);
+      if (scores != nullptr) add_scores(p.l[at(j)], p.beta(j, k), k_alpha, *scores);
     }
   }
   return norms;

@@ -59,8 +59,8 @@ double make_feasible(const Truth& truth, Matrix& a) {
   double total = 0.0;
   for (Index n = 0; n < a.rows(); ++n) {
     const double bound = truth.weight(n) / static_cast<double>(a.rows());
-    double own = per_class(a, n, truth.code(n));
-    bool sound = own >= 0.0;
+    double of_truth = per_class(a, n, truth.code(n));
+    bool sound = of_truth >= 0.0;
     double sum = 0.0;
     for (int m = 0; m < static_cast<int>(truth.classes); ++m) {
       const double value = per_class(a, n, m);
@@ -68,12 +68,12 @@ double make_feasible(const Truth& truth, Matrix& a) {
       if (m != truth.code(n)) sound = sound && value <= 0.0;
     }
     // The row should sum to 0 up to rounding; the remainder is added to the sample's own class.
-    sound = sound && std::abs(sum) <= 1e-9 * std::abs(own);
-    const double factor = !sound ? 0.0 : own > bound ? bound / own : 1.0;
+    sound = sound && std::abs(sum) <= 1e-9 * std::abs(of_truth);
+    const double factor = !sound ? 0.0 : of_truth > bound ? bound / of_truth : 1.0;
     for (Index k = 0; k < a.cols(); ++k) a(n, k) *= factor;
-    own *= factor;
+    of_truth *= factor;
     if (a.cols() > 1) a(n, truth.code(n)) -= factor * sum;
-    total += own;
+    total += of_truth;
   }
   return total;
 }
@@ -111,14 +111,15 @@ Matrix scores_of(const KernelBank& bank, const Matrix& weights, const Matrix& co
       break;
     }
   }
-  Matrix own(static_cast<Index>(used.size()), coefficients.cols());
+  Matrix by_sample(static_cast<Index>(used.size()), coefficients.cols());
   Matrix by_kernel(weights.cols(), coefficients.cols());
   for (Index k = 0; k < coefficients.cols(); ++k) {
-    for (std::size_t j = 0; j < used.size(); ++j) own(static_cast<Index>(j), k) = coefficients(used[j], k);
+    for (std::size_t j = 0; j < used.size(); ++j)
+      by_sample(static_cast<Index>(j), k) = coefficients(used[j], k);
     for (Index f = 0; f < weights.cols(); ++f) by_kernel(f, k) = weights(weights.rows() == 1 ? 0 : k, f);
   }
   Matrix scores(bank.rows(), coefficients.cols());
-  bank.combination(by_kernel.view(), memory)->add_scores(rows, used, own.view(), scores.view());
+  bank.combination(by_kernel.view(), memory)->add_scores(rows, used, by_sample.view(), scores.view());
   return scores;
 }
 
@@ -156,7 +157,8 @@ double penalty_error(const Matrix& weights, const Matrix& penalties, Index first
   return worst;
 }
 
-// What people look at, and by which prediction knows the samples that it needs, against the solutions.
+// The model's weights and coefficients against the solutions from which they follow. People read them, and prediction
+// takes the samples that it needs from them.
 double shown_error(const Model& model, const StochasticPart& part) {
   const auto count = static_cast<double>(part.terms.size());
   double worst = 0.0;

@@ -106,9 +106,9 @@ EasyFinding examine_easymkl(const KernelBank& bank, const Targets& targets, cons
   Vector forms;
   Vector g(sides.size());
   for (Index m = 0; m < bank.kernels(); ++m) {
-    const auto own = applied.column(0).subspan(at(m * bank.rows()), at(bank.rows()));
-    forms.push_back(algebra::dot(own, signed_gamma.column(0)));
-    algebra::axpy(1.0 - part.lambda, own, g);
+    const auto outputs = applied.column(0).subspan(at(m * bank.rows()), at(bank.rows()));
+    forms.push_back(algebra::dot(outputs, signed_gamma.column(0)));
+    algebra::axpy(1.0 - part.lambda, outputs, g);
   }
   for (std::size_t i = 0; i < g.size(); ++i)
     g[i] = sides[i] == 0.0 ? 0.0 : sides[i] * g[i] + part.lambda * gamma[i] / weights[i];

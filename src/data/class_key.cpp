@@ -21,8 +21,8 @@ std::string rounded_digits(std::string_view label, double value) {
   if (negative || digits.starts_with('+')) digits.remove_prefix(1);
   if (digits.find_first_not_of("0123456789") != std::string_view::npos) return {};
   while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
-  const std::string own = (negative ? "-" : "") + std::string(digits);
-  return own == fmt::format("{:.0f}", value) ? std::string() : own;
+  const std::string written = (negative ? "-" : "") + std::string(digits);
+  return written == fmt::format("{:.0f}", value) ? std::string() : written;
 }
 
 }  // namespace

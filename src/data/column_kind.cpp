@@ -90,8 +90,8 @@ bool is_date(std::string_view value) {
 double recurring_share(const std::vector<std::vector<std::string>>& texts) {
   std::unordered_map<std::string_view, Index> in_texts;
   for (const auto& words : texts) {
-    const std::set<std::string_view> own(words.begin(), words.end());
-    for (const std::string_view word : own) ++in_texts[word];
+    const std::set<std::string_view> distinct(words.begin(), words.end());
+    for (const std::string_view word : distinct) ++in_texts[word];
   }
   Index all = 0;
   Index again = 0;
@@ -133,7 +133,7 @@ Text measure(const std::vector<std::string>& values) {
 }
 
 // "id", "patient_id", "PassengerId", "row", "Unnamed: 0"; not "acid" or "solid".
-bool is_id_name(std::string_view name) {
+bool sounds_like_id(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"id",    "ids",   "uid",    "uuid",       "guid",
                                                       "index", "rowid", "row id", "row number", "row"};
   const auto same = [&](std::string_view wanted) { return equal_ignoring_case(name, wanted); };
@@ -179,7 +179,7 @@ TextKind text_kind(const std::string& name, const std::vector<std::string>& valu
   } else if (many && text.dates >= kNearlyOnePerRow) {
     result.kind = ColumnKind::date;
     result.reason = "its values are dates";
-  } else if (many && is_id_name(name) && distinct >= kNearlyOnePerRow * present) {
+  } else if (many && sounds_like_id(name) && distinct >= kNearlyOnePerRow * present) {
     result.kind = ColumnKind::identifier;
     result.reason = fmt::format("it is called '{}' and has {}", name, one_per_row(text));
   } else if (distinct >= kMostlyDistinct * present && text.blanks < 0.05 && text.length >= kSequenceLength &&
@@ -215,7 +215,7 @@ std::string id_reason(const std::string& name, std::span<const double> values) {
   const double n = static_cast<double>(values.size());
   const bool dense = std::abs(values.back() - values.front()) + 1.0 <= 2.0 * n;
   if (values.size() >= enough_rows && dense && (steps_up(1.0) || steps_up(-1.0))) return "it counts the rows";
-  if (!is_id_name(name)) return {};
+  if (!sounds_like_id(name)) return {};
   const std::set<double> distinct(values.begin(), values.end());
   if (static_cast<double>(distinct.size()) < 0.95 * n) return {};
   return fmt::format("it is called '{}' and has {} different values in {} rows", name, distinct.size(),

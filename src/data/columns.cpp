@@ -208,8 +208,8 @@ void set_features(Dataset& data, const TextTable& table, const Roles& roles, Sca
       data.texts.push_back({std::move(feature), texts_of(table, column)});
       continue;
     }
-    const auto own = scan.values.begin() + static_cast<Index>(k) * n;
-    std::copy(own, own + n, scan.values.begin() + numeric * n);
+    const auto values = scan.values.begin() + static_cast<Index>(k) * n;
+    std::copy(values, values + n, scan.values.begin() + numeric * n);
     ++numeric;
     data.feature_info.push_back(std::move(feature));
   }
@@ -361,10 +361,10 @@ Dataset dataset_from_columns(std::vector<TableColumn> columns, Index rows, const
       result.ids = data::as_texts(std::move(column));
       continue;
     }
-    auto own = data::named_by(request.text, column.name) ? std::nullopt : data::as_numbers(column);
-    if (own) {
+    auto parsed = data::named_by(request.text, column.name) ? std::nullopt : data::as_numbers(column);
+    if (parsed) {
       result.feature_info.push_back({column.name, ""});
-      numbers.push_back(std::move(*own));
+      numbers.push_back(std::move(*parsed));
     } else {
       const Feature feature{column.name, ""};
       result.texts.push_back({feature, data::as_texts(std::move(column))});

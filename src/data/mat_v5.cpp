@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t header_bytes = 128;
 constexpr std::size_t tag_bytes = 8;
-constexpr int max_depth = 32;  // cells in cells
+constexpr int kMostNested = 32;  // cells in cells
 
 // Types of elements ("mi…" in the format's description).
 enum Type : std::uint32_t {
@@ -282,7 +282,7 @@ class Walker {
 
   // One array; its entry if read_mat returns it.
   std::optional<MatEntry> array(std::string_view rest, int depth) const {
-    if (depth > max_depth) bad("arrays are nested too deeply");
+    if (depth > kMostNested) bad("arrays are nested too deeply");
     const ArrayHead h = head(rest);
     const bool number_class = h.array_class >= double_class && h.array_class <= uint64_class;
     if (number_class) {

@@ -330,11 +330,11 @@ std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays, con
     // All matrices of a stack stay where they were read.
     const auto values = std::make_shared<Vector>(std::move(array.values));
     for (Index p = 0; p < (stack ? array.shape[2] : 1); ++p) {
-      const std::string own = stack ? fmt::format("{}[{}]", name, p + 1) : name;
+      const std::string numbered = stack ? fmt::format("{}[{}]", name, p + 1) : name;
       double* begin = values->data() + p * rows * columns;
-      require_finite({begin, at(rows * columns)}, rows, own, path);
+      require_finite({begin, at(rows * columns)}, rows, numbered, path);
       round_to_symmetry({begin, rows, columns, rows});
-      result.push_back({own, SharedMatrix(std::shared_ptr<const double>(values, begin), rows, columns)});
+      result.push_back({numbered, SharedMatrix(std::shared_ptr<const double>(values, begin), rows, columns)});
     }
   }
   return result;

@@ -11,7 +11,7 @@
 namespace kloom::data {
 namespace {
 
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 // from_chars says "out of range" for 1e999 and for 1e-999 alike; the second is an honest zero. The sign of
 // the decimal exponent of the leading digit tells them apart.
@@ -59,7 +59,7 @@ CellValue read_cell(std::string_view cell) {
   std::string_view text = trim(cell);
   // Among numbers a dash stands for no value; among words it may be one (+ and -).
   if (is_missing(text) || text == "-" || text == "--") {
-    return {CellKind::missing, nan_value};
+    return {CellKind::missing, kNoNumber};
   }
   if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') {
     text.remove_prefix(1);
@@ -73,12 +73,12 @@ CellValue read_cell(std::string_view cell) {
   }
   // from_chars would also take "nan(…)"; a number starts with a digit or a point.
   if (digits.empty() || !(is_digit(digits[0]) || digits[0] == '.')) {
-    return {CellKind::text, nan_value};
+    return {CellKind::text, kNoNumber};
   }
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
-    return {CellKind::text, nan_value};
+    return {CellKind::text, kNoNumber};
   }
   if (error == std::errc::result_out_of_range) {
     if (too_small(digits)) {

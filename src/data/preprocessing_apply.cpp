@@ -135,10 +135,10 @@ std::map<std::pair<std::string, std::string>, Known> known_categories(const std:
   for (const Column& column : columns) {
     if (!column.from_text()) continue;
     const Feature source = column.source();
-    Known& own = known[{source.name, source.view}];
-    if (column.onehot) own.categories.insert(column.category);
-    own.categories.insert(column.categories.begin(), column.categories.end());
-    own.all = own.all || !column.categories.empty();
+    Known& of_source = known[{source.name, source.view}];
+    if (column.onehot) of_source.categories.insert(column.category);
+    of_source.categories.insert(column.categories.begin(), column.categories.end());
+    of_source.all = of_source.all || !column.categories.empty();
   }
   return known;
 }

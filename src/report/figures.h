@@ -18,11 +18,14 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string roc_figure(const Json& report);
 [[nodiscard]] std::string reliability_figure(const Json& report);  // of the first method that has probabilities
 [[nodiscard]] std::string residual_figure(const Json& report);     // regression
+[[nodiscard]] std::string coverage_figure(const Json& report);     // regression with deviations
 [[nodiscard]] std::string weights_figure(const Json& report);      // kernels by weight
 [[nodiscard]] std::string groups_figure(const Json& report);       // weight by view or feature, and by function
 [[nodiscard]] std::string convergence_figure(const Json& report);
-[[nodiscard]] std::string embedding_figure(const Json& report);  // places of the classes
-[[nodiscard]] std::string switches_figure(const Json& report);   // samples × kernels
-[[nodiscard]] std::string gating_figure(const Json& report);     // weight of each kernel, sample by sample
+[[nodiscard]] std::string embedding_figure(const Json& report);      // places of the classes
+[[nodiscard]] std::string switches_figure(const Json& report);       // samples × kernels
+[[nodiscard]] std::string gating_figure(const Json& report);         // weight of each kernel, sample by sample
+[[nodiscard]] std::string contributions_figure(const Json& report);  // of each kernel to each sample's score
+[[nodiscard]] std::string path_figure(const Json& report);           // error along the values that were tried
 
 }  // namespace kloom::report

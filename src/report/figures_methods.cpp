@@ -45,6 +45,29 @@ struct Extent {
   }
 };
 
+// What was predicted for labelled samples, first the best: by the methods of a comparison, or by the one model that is
+// viewed.
+struct Judged {
+  const Json* json;
+  std::string method;
+  std::string place;  // in the report
+  std::string about;  // which samples
+};
+
+std::vector<Judged> judged_in(const Json& report) {
+  std::vector<Judged> all;
+  for (const Json& method : report.at("methods")) {
+    all.push_back({&method, method.at("method").get<std::string>(), fmt::format("/methods/{}", all.size()),
+                   "held-out samples of the first repeat"});
+  }
+  if (report.contains("viewed") && report.at("viewed").contains("method")) {
+    const Json& viewed = report.at("viewed");
+    all.push_back({&viewed, viewed.at("method").get<std::string>(), "/viewed",
+                   "samples of " + viewed.at("source").get<std::string>()});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string colour(std::size_t index) {
@@ -119,34 +142,34 @@ std::string time_figure(const Json& report) {
     time.add(seconds);
     value.add(points.back().value);
   }
-  value.widen(0.12);
-  constexpr double kHeight = 290.0;
-  constexpr double kBottom = 245.0;
-  Svg svg(kHeight);
+  value.widen(0.06);
+  // The names stand in a column of their own beside the plot, in the order of the points, so that none hides another.
+  constexpr double kTop = 32.0;
+  constexpr double kNameHeight = 15.0;
+  const double bottom = std::max(245.0, kTop + kNameHeight * static_cast<double>(points.size()));
+  constexpr double kPlotEnd = 292.0;
+  constexpr double kNames = 306.0;
+  Svg svg(bottom + 45.0);
   const Axis x{std::pow(10.0, std::floor(std::log10(time.low))),
-               std::pow(10.0, std::ceil(std::log10(time.high * 1.01))), 52.0, Svg::kRight - 12.0, true};
-  const Axis y{value.low, value.high, kBottom, 32.0};
-  svg.x_axis(x, 32.0, kBottom, "training time in seconds, with the choice of options");
-  svg.y_axis(y, 52.0, Svg::kRight - 12.0, metric);
-  // Names beside the points, moved apart where they would overlap.
+               std::pow(10.0, std::ceil(std::log10(time.high * 1.01))), 52.0, kPlotEnd, true};
+  const Axis y{value.low, value.high, bottom, kTop};
+  svg.x_axis(x, kTop, bottom, "training seconds, with the choice of options");
+  svg.y_axis(y, 52.0, kPlotEnd, metric);
   std::ranges::sort(points, {}, [&](const Point& p) { return y(p.value); });
-  double last = -100.0;
-  for (Point& point : points) {
-    point.label = std::max(y(point.value) + 4.0, last + 14.0);
-    last = point.label;
-  }
-  const double over = last - (kBottom - 2.0);
-  for (std::size_t k = points.size(); over > 0.0 && k-- > 0;) {
-    const double most = k + 1 < points.size() ? points[k + 1].label - 14.0 : kBottom - 2.0;
+  double last = kTop - kNameHeight;
+  for (Point& point : points) last = point.label = std::max(y(point.value), last + kNameHeight);
+  for (std::size_t k = points.size(); k-- > 0;) {
+    const double most = k + 1 < points.size() ? points[k + 1].label - kNameHeight : bottom;
     points[k].label = std::min(points[k].label, most);
   }
   for (const Point& point : points) {
-    const bool left = x(point.seconds) > 270.0;
-    const double beside = x(point.seconds) + (left ? -9.0 : 9.0);
-    svg.line(x(point.seconds), y(point.value), beside, point.label - 4.0, "leader");
+    svg.path({{x(point.seconds), y(point.value)}, {kPlotEnd, point.label}, {kNames - 3.0, point.label}},
+             "leader");
+    svg.text(kNames, point.label + 4.0, shortened(point.name, 13));
+  }
+  for (const Point& point : points) {
     svg.circle(x(point.seconds), y(point.value), 5.0, "mean",
                fmt::format("{}: {} s, {}", point.name, short_number(point.seconds), short_number(point.value)));
-    svg.text(beside, point.label, point.name, left ? "end" : "start");
   }
   return framed(
       {"figure-time", "How fast",
@@ -156,9 +179,9 @@ std::string time_figure(const Json& report) {
 }
 
 std::string confusion_figure(const Json& report) {
-  const Json& methods = report.at("methods");
-  if (methods.empty() || !methods.front().contains("confusion")) return "";
-  const Json& confusion = methods.front().at("confusion");
+  const std::vector<Judged> judged = judged_in(report);
+  if (judged.empty() || !judged.front().json->contains("confusion")) return "";
+  const Json& confusion = judged.front().json->at("confusion");
   const Json& classes = report.at("data").at("classes");
   const std::size_t count = confusion.size();
   if (count < 2 || count > 30) return "";
@@ -187,15 +210,14 @@ std::string confusion_figure(const Json& report) {
                  "strong");
     }
   }
-  return framed(
-      {"figure-confusion", "Where it errs: " + methods.front().at("method").get<std::string>(),
-       "Rows are true classes, columns predicted ones; every held-out sample of the first repeat once.",
-       "/methods/0/confusion"},
-      svg);
+  return framed({"figure-confusion", "Where it errs: " + judged.front().method,
+                 fmt::format("Rows are true classes, columns predicted ones; {}.", judged.front().about),
+                 judged.front().place + "/confusion"},
+                svg);
 }
 
 std::string roc_figure(const Json& report) {
-  const Json& methods = report.at("methods");
+  const std::vector<Judged> judged = judged_in(report);
   const bool binary = report.at("data").at("task") == "binary";
   Svg svg(330.0);
   const Axis x{0.0, 1.0, 46.0, 330.0};
@@ -212,23 +234,25 @@ std::string roc_figure(const Json& report) {
     legend += legend_entry(drawn, fmt::format("{} {:.3f}", name, curve.at("auc").get<double>()));
     ++drawn;
   };
-  for (std::size_t m = 0; m < methods.size() && (binary || m == 0); ++m) {
-    if (!methods[m].contains("roc")) continue;
-    for (const Json& curve : methods[m].at("roc"))
-      draw(curve, (binary ? methods[m].at("method") : curve.at("class")).get<std::string>());
+  for (std::size_t m = 0; m < judged.size() && (binary || m == 0); ++m) {
+    if (!judged[m].json->contains("roc")) continue;
+    for (const Json& curve : judged[m].json->at("roc"))
+      draw(curve, binary ? judged[m].method : curve.at("class").get<std::string>());
   }
   if (drawn == 0) return "";
-  const std::string says =
-      binary ? "One curve per method, all held-out samples of the first repeat; area beside the name."
-             : "Each class against the rest, best method; area beside the name.";
-  return framed({"figure-roc", "Receiver operating characteristic", says, "/methods/*/roc"}, svg, legend);
+  const char* curves =
+      binary ? (judged.size() > 1 ? "One curve per method" : "The positive class")
+             : (judged.size() > 1 ? "Each class against the rest, best method" : "Each class against the rest");
+  return framed({"figure-roc", "Receiver operating characteristic",
+                 fmt::format("{}; {}; area beside the name.", curves, judged.front().about),
+                 judged.size() > 1 ? "/methods/*/roc" : judged.front().place + "/roc"},
+                svg, legend);
 }
 
 std::string reliability_figure(const Json& report) {
-  const Json& methods = report.at("methods");
-  for (std::size_t m = 0; m < methods.size(); ++m) {
-    const auto bins = methods[m].find("reliability");
-    if (bins == methods[m].end() || bins->empty()) continue;
+  for (const Judged& one : judged_in(report)) {
+    const auto bins = one.json->find("reliability");
+    if (bins == one.json->end() || bins->empty()) continue;
     const bool binary = report.at("data").at("task") == "binary";
     Svg svg(330.0);
     const Axis x{0.0, 1.0, 46.0, 330.0};
@@ -254,28 +278,29 @@ std::string reliability_figure(const Json& report) {
                              bin.at("probability").get<double>(), bin.at("frequency").get<double>()));
       ++k;
     }
-    return framed(
-        {"figure-reliability", "Are its probabilities right? " + methods[m].at("method").get<std::string>(),
-         "On the dotted line a probability means what it says; circles grow with the number of samples.",
-         fmt::format("/methods/{}/reliability", m)},
-        svg);
+    return framed({"figure-reliability", "Are its probabilities right? " + one.method,
+                   fmt::format("On the dotted line a probability means what it says; circles grow with the "
+                               "number of samples; {}.",
+                               one.about),
+                   one.place + "/reliability"},
+                  svg);
   }
   return "";
 }
 
 std::string residual_figure(const Json& report) {
-  const Json& methods = report.at("methods");
-  if (methods.empty() || !methods.front().contains("residuals")) return "";
+  const std::vector<Judged> judged = judged_in(report);
+  if (judged.empty() || !judged.front().json->contains("residuals")) return "";
+  const Json& residuals = judged.front().json->at("residuals");
   Extent extent;
-  for (const Json& point : methods.front().at("residuals"))
-    extent.add(point[0].get<double>()), extent.add(point[1].get<double>());
+  for (const Json& point : residuals) extent.add(point[0].get<double>()), extent.add(point[1].get<double>());
   extent.widen(0.04);
   Svg svg(330.0);
   const Axis x{extent.low, extent.high, 56.0, 340.0};
   const Axis y{extent.low, extent.high, 286.0, 30.0};
   svg.x_axis(x, 30.0, 286.0, "predicted").y_axis(y, 56.0, 340.0, "true");
   svg.line(x(extent.low), y(extent.low), x(extent.high), y(extent.high), "diagonal");
-  for (const Json& point : methods.front().at("residuals")) {
+  for (const Json& point : residuals) {
     if (point[2].is_number()) {
       const double guess = point[1].get<double>();
       const double deviation = point[2].get<double>();
@@ -284,10 +309,35 @@ std::string residual_figure(const Json& report) {
     }
     svg.circle(x(point[1].get<double>()), y(point[0].get<double>()), 2.6, "dot s1");
   }
-  return framed({"figure-residuals", "Predicted and true: " + methods.front().at("method").get<std::string>(),
-                 "Held-out samples of the first repeat; thin bars are one predicted standard deviation.",
-                 "/methods/0/residuals"},
+  return framed({"figure-residuals", "Predicted and true: " + judged.front().method,
+                 fmt::format("Each dot one of the {}; thin bars are one predicted standard deviation.",
+                             judged.front().about),
+                 judged.front().place + "/residuals"},
                 svg);
+}
+
+std::string coverage_figure(const Json& report) {
+  for (const Judged& one : judged_in(report)) {
+    if (!one.json->contains("coverage")) continue;
+    Svg svg(330.0);
+    const Axis x{0.0, 1.0, 46.0, 330.0};
+    const Axis y{0.0, 1.0, 286.0, 30.0};
+    svg.x_axis(x, 30.0, 286.0, "promised: level of the interval");
+    svg.y_axis(y, 46.0, 330.0, "share of true values inside");
+    svg.line(x(0.0), y(0.0), x(1.0), y(1.0), "diagonal");
+    std::vector<std::pair<double, double>> points;
+    for (const Json& point : one.json->at("coverage"))
+      points.emplace_back(x(point.at("level").get<double>()), y(point.at("frequency").get<double>()));
+    svg.path(points, "curve s1");
+    for (const auto& [px, py] : points) svg.circle(px, py, 4.0, "mean");
+    return framed(
+        {"figure-coverage", "Do its intervals hold? " + one.method,
+         fmt::format("On the dotted line they hold as often as they promise, above it more often; {}.",
+                     one.about),
+         one.place + "/coverage"},
+        svg);
+  }
+  return "";
 }
 
 }  // namespace kloom::report

@@ -62,118 +62,6 @@ std::string method_of(const Json& report) {
   return report.at("model").at("method").get<std::string>();
 }
 
-// One output's map of samples × kernels as a report holds it: `samples` are texts of '1', '0' and '-'
-// (switches) or rows of numbers (gates).
-struct SampleMap {
-  std::vector<std::string> kernels, classes;
-  std::vector<std::size_t> order;           // of drawing: by class, then alike samples together
-  std::vector<int> codes;                   // class of each sample; empty without classes
-  std::vector<std::vector<double>> values;  // 0 … 1; −1: off where the kernel has no weight
-};
-
-SampleMap map_of(const Json& json) {
-  SampleMap map;
-  map.kernels = json.at("kernels").get<std::vector<std::string>>();
-  map.classes = json.at("classes").get<std::vector<std::string>>();
-  map.order = json.at("order").get<std::vector<std::size_t>>();
-  map.codes = json.at("sample_classes").get<std::vector<int>>();
-  double most = 1e-12;
-  for (const Json& sample : json.at("samples")) {
-    std::vector<double> row;
-    if (sample.is_string()) {
-      for (const char mark : sample.get<std::string>())
-        row.push_back(mark == '1' ? 1.0 : mark == '0' ? 0.0 : -1.0);
-    } else {
-      row = sample.get<std::vector<double>>();
-    }
-    for (const double value : row) most = std::max(most, value);
-    map.values.push_back(std::move(row));
-  }
-  for (auto& row : map.values) {
-    for (double& value : row) value = value < 0.0 ? value : value / most;
-  }
-  return map;
-}
-
-// Neighbours of the same shade are one cell.
-double shade(double value) {
-  constexpr double kShades = 12.0;
-  return value < 0.0 ? value : std::round(kShades * value) / kShades;
-}
-
-void draw_column(const SampleMap& map, std::size_t kernel, double left, double width, const Axis& down,
-                 Svg& svg) {
-  for (std::size_t i = 0; i < map.order.size();) {
-    const double value = shade(map.values[map.order[i]][kernel]);
-    std::size_t end = i;
-    while (end < map.order.size() && shade(map.values[map.order[end]][kernel]) == value) ++end;
-    const double top = down(static_cast<double>(i));
-    const double height = down(static_cast<double>(end)) - top;
-    if (value < 0.0) {
-      svg.rect(left, top, width, height, "fill-s8", 0.25);
-    } else if (value > 0.0) {
-      svg.rect(left, top, width, height, "fill-s1", value);
-    }
-    i = end;
-  }
-}
-
-// Lines between the classes, and their names beside them.
-void draw_classes(const SampleMap& map, double left, const Axis& down, Svg& svg) {
-  for (std::size_t i = 0; i < map.order.size() && !map.codes.empty();) {
-    const int code = map.codes[map.order[i]];
-    std::size_t end = i;
-    while (end < map.order.size() && map.codes[map.order[end]] == code) ++end;
-    svg.line(left - 4.0, down(static_cast<double>(end)), Svg::kRight, down(static_cast<double>(end)), "zero");
-    svg.text(left - 8.0, down(0.5 * static_cast<double>(i + end)) + 4.0,
-             shortened(map.classes[static_cast<std::size_t>(code)], 10), "end");
-    i = end;
-  }
-}
-
-std::string sample_map_figure(const Json& json, const FigureText& text, const std::string& legend) {
-  const SampleMap map = map_of(json);
-  if (map.order.empty() || map.kernels.empty()) return "";
-  const double left = map.codes.empty() ? 12.0 : 80.0;
-  const double width = (Svg::kRight - left) / static_cast<double>(map.kernels.size());
-  Svg svg(330.0);
-  const Axis down{0.0, static_cast<double>(map.order.size()), 8.0, 268.0};
-  svg.line(left - 4.0, down.start, Svg::kRight, down.start, "zero");
-  const std::size_t every = (map.kernels.size() + 11) / 12;
-  for (std::size_t k = 0; k < map.kernels.size(); ++k) {
-    const double x = left + width * static_cast<double>(k);
-    draw_column(map, k, x, std::max(1.0, width - 1.5), down, svg);
-    if (k % every == 0) svg.text(x + 0.5 * width, 284.0, std::to_string(k + 1), "middle");
-  }
-  draw_classes(map, left, down, svg);
-  svg.text(0.5 * (left + Svg::kRight), 304.0, "kernel", "middle");
-  std::string names;
-  for (std::size_t k = 0; k < std::min<std::size_t>(map.kernels.size(), kMostKernels); ++k)
-    names += fmt::format("{}{} {}", k == 0 ? " Kernels: " : ", ", k + 1, map.kernels[k]);
-  FigureText whole = text;
-  whole.says += fmt::format(" {} samples from top to bottom, by class.{}{}", map.order.size(), names,
-                            map.kernels.size() > kMostKernels ? ", …" : ".");
-  return framed(whole, svg, legend);
-}
-
-// The maps of all outputs, at most four of them.
-std::string sample_map_figures(const Json& report, const std::string& key, const FigureText& text,
-                               const std::string& legend) {
-  if (!report.contains("model") || !report.at("model").at("report").contains(key)) return "";
-  std::string figures;
-  std::size_t shown = 0;
-  for (const Json& map : report.at("model").at("report").at(key)) {
-    if (shown == 4) break;
-    FigureText own = text;
-    const auto output = map.at("output").get<std::string>();
-    if (!output.empty()) own.title += ": " + output;
-    if (shown > 0) own.id += fmt::format("-{}", shown + 1);
-    own.source += fmt::format("/{}", shown++);
-    figures += sample_map_figure(map, own, legend);
-  }
-  return figures;
-}
-
 }  // namespace
 
 std::string weights_figure(const Json& report) {
@@ -290,6 +178,42 @@ std::string convergence_figure(const Json& report) {
                 svg);
 }
 
+std::string path_figure(const Json& report) {
+  if (!report.contains("model")) return "";
+  for (const Json& table : report.at("model").at("report").at("tables")) {
+    const auto columns = table.at("columns").get<std::vector<std::string>>();
+    if (!table.at("title").get<std::string>().starts_with("cross-validation") || columns.size() < 2 ||
+        columns[0] != "C" || table.at("rows").size() < 2 || columns[1] == "m0")
+      continue;
+    std::vector<std::pair<double, double>> points;
+    double high = 0.0;
+    for (const Json& row : table.at("rows")) {
+      if (!row.at(0).is_number() || !row.at(1).is_number() || !(row.at(0).get<double>() > 0.0)) return "";
+      points.emplace_back(row.at(0).get<double>(), row.at(1).get<double>());
+      high = std::max(high, points.back().second);
+    }
+    std::ranges::sort(points);
+    const auto best = std::ranges::min_element(points, {}, [](const auto& point) { return point.second; });
+    Svg svg(240.0);
+    const Axis x{points.front().first, points.back().first, 62.0, Svg::kRight - 12.0, true};
+    const Axis y{0.0, high > 0.0 ? 1.05 * high : 1.0, 196.0, 32.0};
+    svg.x_axis(x, 32.0, 196.0, columns[0]).y_axis(y, 62.0, Svg::kRight - 12.0, columns[1]);
+    std::vector<std::pair<double, double>> line;
+    for (const auto& [price, error] : points) line.emplace_back(x(price), y(error));
+    svg.path(line, "curve s1");
+    for (const auto& [price, error] : points)
+      svg.circle(
+          x(price), y(error), price == best->first ? 6.0 : 3.0, "mean",
+          fmt::format("{} = {}: {} {}", columns[0], short_number(price), columns[1], short_number(error)));
+    return framed({"figure-path", "How C was chosen",
+                   fmt::format("{} of held-out folds; the larger circle, C = {}, was taken.", columns[1],
+                               short_number(best->first)),
+                   "/model/report/tables"},
+                  svg);
+  }
+  return "";
+}
+
 std::string embedding_figure(const Json& report) {
   if (!report.contains("model")) return "";
   const Json& classes = report.at("model").at("classes");
@@ -318,21 +242,6 @@ std::string embedding_figure(const Json& report) {
                   svg);
   }
   return "";
-}
-
-std::string switches_figure(const Json& report) {
-  return sample_map_figures(report, "switches",
-                            {"figure-switches", "Kernels that each sample uses",
-                             "A filled cell is a kernel that is on for a sample, an empty one is switched off.",
-                             "/model/report/switches"},
-                            legend_entry(0, "on") + legend_entry(7, "off, and without weight anyway"));
-}
-
-std::string gating_figure(const Json& report) {
-  return sample_map_figures(report, "gating",
-                            {"figure-gating", "Weight of each kernel, sample by sample",
-                             "Darker cells are larger gates of a kernel at a sample.", "/model/report/gating"},
-                            "");
 }
 
 }  // namespace kloom::report

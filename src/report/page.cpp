@@ -11,6 +11,7 @@
 #include "kloom/page.h"
 #include "report/figures.h"
 #include "report/page_style.h"
+#include "report/page_tables.h"
 #include "report/svg.h"
 
 namespace kloom {
@@ -19,96 +20,7 @@ namespace {
 using report::escaped;
 using report::Json;
 using report::short_number;
-
-// A cell with the number that it sorts by.
-std::string cell(const Json& value, const std::string& text) {
-  return fmt::format("<td data-value='{}'>{}</td>", value.is_number() ? value.dump() : "", text);
-}
-
-std::string number_cell(const Json& value, int digits) {
-  return cell(value, value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–");
-}
-
-std::string p_cell(const Json& value) {
-  if (!value.is_number()) return cell(value, "–");
-  const double p = value.get<double>();
-  return cell(value, p < 0.001 ? "&lt; 0.001" : fmt::format("{:.3f}", p));
-}
-
-std::string heads(const std::vector<std::string>& names) {
-  std::string text = "<thead><tr>";
-  for (const std::string& name : names)
-    text += fmt::format("<th scope='col'><button type='button'>{}</button></th>", escaped(name));
-  return text + "</tr></thead>";
-}
-
-const Json* find_metric(const Json& method, const std::string& name) {
-  for (const Json& metric : method.at("metrics")) {
-    if (metric.at("name") == name) return &metric;
-  }
-  return nullptr;
-}
-
-std::string plus_minus_cell(const Json* metric) {
-  if (metric == nullptr || !metric->at("mean").is_number()) return cell(nullptr, "–");
-  std::string text = fmt::format("{:.4f}", metric->at("mean").get<double>());
-  if (metric->at("deviation").is_number())
-    text += fmt::format(" ± {:.4f}", metric->at("deviation").get<double>());
-  return cell(metric->at("mean"), text);
-}
-
-std::string words_of(const Json& pairs) {
-  std::string text;
-  for (const auto& [name, value] : pairs.items()) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name,
-                        value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
-}
-
-std::string method_table(const Json& report) {
-  const auto metric = report.at("metric").get<std::string>();
-  std::string text =
-      "<div class='table' tabindex='0' role='region' aria-label='Results by method'><table class='sortable'>" +
-      heads({"method", metric, "rank", "p (t-test)", "p (Wilcoxon)", "training s", "prediction s",
-             "kernels in use", "memory", "most chosen"}) +
-      "<tbody>";
-  for (std::size_t m = 0; m < report.at("methods").size(); ++m) {
-    const Json& method = report.at("methods")[m];
-    const auto bytes = method.at("memory_bytes").get<std::size_t>();
-    text += fmt::format("<tr{}><td>{}</td>", m == 0 ? " class='best'" : "",
-                        escaped(method.at("method").get<std::string>())) +
-            plus_minus_cell(find_metric(method, metric)) + number_cell(method.at("rank"), 2) +
-            p_cell(method.at("t_test").at("p")) + p_cell(method.at("wilcoxon").at("p")) +
-            number_cell(method.at("seconds").at("training"), 2) +
-            number_cell(method.at("seconds").at("prediction"), 3) +
-            cell(method.at("kernels_used"),
-                 fmt::format("{} of {}", short_number(method.at("kernels_used").get<double>()),
-                             short_number(method.at("kernels").get<double>()))) +
-            cell(method.at("memory_bytes"), format_bytes(bytes)) +
-            fmt::format("<td>{}</td></tr>", escaped(words_of(method.at("chosen"))));
-  }
-  return text + "</tbody></table></div>";
-}
-
-// Every metric of every method.
-std::string metric_table(const Json& report) {
-  const Json& methods = report.at("methods");
-  std::vector<std::string> names;
-  for (const Json& metric : methods.front().at("metrics"))
-    names.push_back(metric.at("name").get<std::string>());
-  std::vector<std::string> columns{"method"};
-  columns.insert(columns.end(), names.begin(), names.end());
-  std::string text =
-      "<div class='table' tabindex='0' role='region' aria-label='All metrics'><table class='sortable'>" +
-      heads(columns) + "<tbody>";
-  for (const Json& method : methods) {
-    text += fmt::format("<tr><td>{}</td>", escaped(method.at("method").get<std::string>()));
-    for (const std::string& name : names) text += plus_minus_cell(find_metric(method, name));
-    text += "</tr>";
-  }
-  return text + "</tbody></table></div>";
-}
+using report::words_of;
 
 std::string left_out_list(const Json& report) {
   if (report.at("left_out").empty()) return "";
@@ -176,8 +88,11 @@ std::string title_of(const Json& report) {
 
 std::string header(const Json& report) {
   const Json& data = report.at("data");
+  const bool view = report.at("kind") == "view";
   std::string lead =
-      fmt::format("{}: {}", data.at("source").get<std::string>(), plural(data.at("samples"), "sample"));
+      fmt::format("{}: {}{}", data.at("source").get<std::string>(),
+                  view ? report.at("model").at("method").get<std::string>() + ", learned from " : "",
+                  plural(data.at("samples"), "sample"));
   if (data.at("features").get<long>() > 0) lead += ", " + plural(data.at("features"), "feature");
   lead += ". " + class_sentence(data);
   return fmt::format("<header><p class='brand'>kloom {}</p><h1>{}</h1><p class='lead'>{}</p></header>\n",
@@ -197,7 +112,7 @@ std::string answer(const Json& report) {
 
 std::string results(const Json& report) {
   if (report.at("methods").empty()) return "";
-  std::string text = "<h2>Results</h2>\n" + method_table(report);
+  std::string text = "<h2>Results</h2>\n" + report::method_table(report);
   if (report.at("methods").size() > 1) {
     text +=
         "<p class='lead'>Mean ± standard deviation over the held-out parts. p: two-sided tests against the "
@@ -210,13 +125,16 @@ std::string results(const Json& report) {
 std::string figures(const Json& json) {
   const std::string methods = report::metric_figure(json) + report::time_figure(json) +
                               report::roc_figure(json) + report::reliability_figure(json) +
-                              report::confusion_figure(json) + report::residual_figure(json);
+                              report::confusion_figure(json) + report::residual_figure(json) +
+                              report::coverage_figure(json);
   const std::string model = report::weights_figure(json) + report::groups_figure(json) +
-                            report::convergence_figure(json) + report::embedding_figure(json) +
-                            report::switches_figure(json) + report::gating_figure(json);
+                            report::convergence_figure(json) + report::path_figure(json) +
+                            report::embedding_figure(json) + report::switches_figure(json) +
+                            report::gating_figure(json) + report::contributions_figure(json);
   std::string text;
   if (!methods.empty()) text += "<h2>Pictures</h2><div class='figures'>\n" + methods + "</div>";
-  if (!model.empty()) text += "<h2>The model of all samples</h2><div class='figures'>\n" + model + "</div>";
+  const char* title = json.at("methods").empty() ? "The model" : "The model of all samples";
+  if (!model.empty()) text += fmt::format("<h2>{}</h2><div class='figures'>\n", title) + model + "</div>";
   return text;
 }
 
@@ -235,40 +153,30 @@ std::string certificate(const Json& report) {
     }
     if (!inside.at("certificate").at("items").empty()) text += "</ul>";
   }
-  for (const Json& evaluation : inside.at("evaluations")) {
-    text += fmt::format("<h2>On {}</h2><div class='table'><table><tbody>",
-                        escaped(evaluation.at("name").get<std::string>()));
-    for (const auto& [name, value] : evaluation.at("values").items())
-      text += fmt::format("<tr><td>{}</td>", escaped(name)) + number_cell(value, 4) + "</tr>";
-    text += "</tbody></table></div>";
-  }
   return text;
 }
 
-// What was made of every column; those about which there is nothing to say are counted.
-std::string columns_of(const Json& report) {
-  const Json& data = report.at("data");
-  if (!data.contains("columns") || data.at("columns").empty()) return "";
-  constexpr std::size_t few = 40;
-  std::size_t plain = 0;
-  std::string rows;
-  for (const Json& column : data.at("columns")) {
-    const auto reason = column.at("reason").get<std::string>();
-    if (reason.empty() && data.at("columns").size() > few) {
-      ++plain;
-      continue;
-    }
-    rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                        escaped(column.at("name").get<std::string>()),
-                        escaped(column.at("kind").get<std::string>()),
-                        escaped(column.at("treatment").get<std::string>()), escaped(reason));
+std::string warnings(const Json& report) {
+  if (!report.contains("model")) return "";
+  const Json& all = report.at("model").at("report").at("warnings");
+  if (all.empty()) return "";
+  std::string text = "<h2>Warnings</h2><ul class='plain'>";
+  for (const Json& warning : all) text += "<li>" + escaped(warning.get<std::string>()) + "</li>";
+  return text + "</ul>";
+}
+
+// A model alone does not know how good it is.
+std::string viewed_sentence(const Json& report) {
+  if (report.at("kind") != "view") return "";
+  const Json viewed = report.value("viewed", Json::object());
+  if (!viewed.contains("method")) {
+    return "<p>How right its predictions are can be seen on labelled samples: name a file of them, best one "
+           "that the "
+           "model has never seen.</p>";
   }
-  std::string text = "<h2>Columns</h2>";
-  if (!rows.empty())
-    text += "<div class='table' tabindex='0' role='region' aria-label='Columns'><table class='sortable'>" +
-            heads({"column", "is", "becomes", "because"}) + "<tbody>" + rows + "</tbody></table></div>";
-  if (plain > 0) text += fmt::format("<p>{} {}columns are numbers.</p>", plain, rows.empty() ? "" : "other ");
-  return text;
+  return viewed.at("seen") == true
+             ? "<p>The model learned from these samples: on others it will not do as well as it does here.</p>"
+             : "";
 }
 
 std::string how(const Json& report) {
@@ -320,11 +228,14 @@ std::string page_of(const Json& report) {
       "<meta name='color-scheme' content='light dark'><link rel='icon' href='data:,'>"
       "<title>{}</title><style>{}</style></head>\n<body>\n",
       report::content_security_policy(), escaped(title_of(report)), report::kStyle);
-  text += header(report) + "<main>\n" + answer(report) + facts_list(report) + results(report) + figures(report);
+  text += header(report) + "<main>\n" + answer(report) + facts_list(report) + viewed_sentence(report) +
+          results(report) + figures(report);
   if (!report.at("methods").empty())
-    text += "<h2>All metrics</h2>" + metric_table(report) + left_out_list(report);
-  text += certificate(report) + columns_of(report) + how(report) +
-          "</main>\n<footer>Made by kloom. Nothing on this page leaves your machine.</footer>\n";
+    text += report::weights_side_by_side(report) + "<h2>All metrics</h2>" + report::metric_table(report) +
+            left_out_list(report);
+  text += report::sample_table(report) + report::kernel_table(report) + certificate(report) + warnings(report) +
+          report::evaluation_tables(report) + report::method_numbers(report) + report::column_table(report) +
+          how(report) + "</main>\n<footer>Made by kloom. Nothing on this page leaves your machine.</footer>\n";
   text += "<script type='application/json' id='report-data'>" + embedded(report) + "</script>\n";
   return text + "<script>" + report::kScript + "</script>\n</body></html>\n";
 }

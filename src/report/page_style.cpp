@@ -45,14 +45,20 @@ thead button:focus-visible { outline: 2px solid var(--accent); outline-offset: 3
 thead button::after { content: "↕"; opacity: .45; padding-left: .3em; font-size: .85em; }
 th[aria-sort="ascending"] button::after { content: "↑"; opacity: 1; }
 th[aria-sort="descending"] button::after { content: "↓"; opacity: 1; }
-tr.best td { font-weight: 600; }
+tr.best td { font-weight: 600; } tr.wrong td:nth-child(2), tr.wrong td:nth-child(3) { color: var(--s2); font-weight: 600; }
+td.shade1 { background: color-mix(in srgb, var(--s1) 11%, transparent); } td.shade2 { background: color-mix(in srgb, var(--s1) 16%, transparent); }
+td.shade3 { background: color-mix(in srgb, var(--s1) 21%, transparent); } td.shade4 { background: color-mix(in srgb, var(--s1) 26%, transparent); }
+td.shade5 { background: color-mix(in srgb, var(--s1) 31%, transparent); } td.shade6 { background: color-mix(in srgb, var(--s1) 36%, transparent); }
+td.shade7 { background: color-mix(in srgb, var(--s1) 41%, transparent); } td.shade8 { background: color-mix(in srgb, var(--s1) 46%, transparent); }
+td.shade9 { background: color-mix(in srgb, var(--s1) 51%, transparent); } td.shade10 { background: color-mix(in srgb, var(--s1) 56%, transparent); }
+details { margin: .6rem 0; } summary { cursor: pointer; color: var(--accent); margin-bottom: .4rem; overflow-wrap: anywhere; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.1rem; }
 figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.1rem; }
 figcaption p { color: var(--soft); font-size: .88rem; margin: .15rem 0 .6rem; }
 svg { display: block; width: 100%; max-width: 34rem; height: auto; margin: 0 auto; overflow: visible; }
 svg text { fill: var(--ink); font-size: 12px; font-family: inherit; }
 svg .mark, svg .axis { fill: var(--soft); } svg .small { font-size: 11px; } svg .strong { font-weight: 700; }
-svg .grid { stroke: var(--grid); } svg .zero { stroke: var(--soft); } svg .leader { stroke: var(--soft); opacity: .6; stroke-width: .8; }
+svg .grid { stroke: var(--grid); } svg .zero { stroke: var(--soft); } svg .leader { fill: none; stroke: var(--soft); opacity: .6; stroke-width: .8; }
 svg .diagonal { stroke: var(--soft); stroke-dasharray: 2 4; }
 svg .bar { stroke: var(--ink); stroke-width: 1.6; } svg .mean { fill: var(--accent); stroke: var(--card); stroke-width: 1.2; }
 svg .dot { opacity: .38; } svg .curve { fill: none; stroke-width: 2; stroke-linejoin: round; } svg .cell { fill: var(--grid); opacity: .5; }
@@ -107,7 +113,7 @@ const char* const kScript = R"js(
 )js";
 
 std::string content_security_policy() {
-  constexpr const char* kStyleHash = "sha256-R7fJgCLLzdRAeLvSzuwizahfCeTL53AH4v5BfHtXTFg=";
+  constexpr const char* kStyleHash = "sha256-Ar+7TebFSZAK7qVSdZBkwLkmdjZsiUf6QuOtqbb87FU=";
   constexpr const char* kScriptHash = "sha256-NJZ+Oxd0miCFkJ1+fDIzlB2ZAUHZa7q1tyatrd/PMBE=";
   return std::string("default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src '") +
          kStyleHash + "'; script-src '" + kScriptHash + "'";

@@ -140,14 +140,14 @@ void add_final_fit(const Dataset& data, const Targets& targets, double seconds, 
                    const Context& context) {
   const Stopwatch clock;
   bool cut = false;
-  Context own = context;
-  own.progress = [&](const Progress& progress) {
+  Context last_fit = context;
+  last_fit.progress = [&](const Progress& progress) {
     cut = cut || clock.seconds() > seconds;
     if (cut) return Signal::stop;
     return context.progress ? context.progress(progress) : Signal::go_on;
   };
   try {
-    comparison.final_fit = fit_on_all(data, targets, comparison.request, comparison.methods.front(), own);
+    comparison.final_fit = fit_on_all(data, targets, comparison.request, comparison.methods.front(), last_fit);
     if (cut)
       comparison.notes.emplace_back("The fit on all samples was stopped early, because the time was up.");
   } catch (const Interrupted&) {
@@ -175,26 +175,28 @@ FitResult fit_on_all(const Dataset& data, const Targets& targets, const Validati
 Comparison compare(const Dataset& data, const Targets& targets, const ComparisonRequest& request,
                    const Context& context) {
   const Stopwatch clock;
-  ComparisonRequest own = request;
-  if (own.validation.metric.empty()) own.validation.metric = default_metric(targets.task);
-  if (!(own.seconds > 0.0))
-    throw InvalidArgument(fmt::format("the time budget must be positive, got {}", own.seconds));
-  select::Journal journal(own.validation.journal,
-                          select::fingerprint_of(data, targets, comparison_settings(own, context)), context);
-  if (journal.plan().empty()) journal.write_plan(to_json(select::make_plan(data, targets, own, context)));
-  const select::Plan plan = select::plan_from_json(journal.plan(), own, targets.task, journal.path());
+  ComparisonRequest complete = request;
+  if (complete.validation.metric.empty()) complete.validation.metric = default_metric(targets.task);
+  if (!(complete.seconds > 0.0))
+    throw InvalidArgument(fmt::format("the time budget must be positive, got {}", complete.seconds));
+  select::Journal journal(complete.validation.journal,
+                          select::fingerprint_of(data, targets, comparison_settings(complete, context)),
+                          context);
+  if (journal.plan().empty()) journal.write_plan(to_json(select::make_plan(data, targets, complete, context)));
+  const select::Plan plan = select::plan_from_json(journal.plan(), complete, targets.task, journal.path());
   log(context, LogLevel::info,
       fmt::format("{} on {} splits, estimated {:.0f} s of {:.0f} s", joined(plan.methods),
-                  planned(own, plan, targets, context).splits.size(), plan.estimated_seconds, own.seconds));
+                  planned(complete, plan, targets, context).splits.size(), plan.estimated_seconds,
+                  complete.seconds));
   for (const std::string& note : plan.notes) log(context, LogLevel::info, note);
 
-  ValidationRequest validation = planned(own, plan, targets, context);
-  validation.seconds = (1.0 - kFinalShare) * own.seconds - clock.seconds();
+  ValidationRequest validation = planned(complete, plan, targets, context);
+  validation.seconds = (1.0 - kFinalShare) * complete.seconds - clock.seconds();
   Comparison comparison =
       summarise(validation, select::run_validation(data, targets, validation, journal, context));
   comparison.left_out.insert(comparison.left_out.begin(), plan.left_out.begin(), plan.left_out.end());
   comparison.notes.insert(comparison.notes.begin(), plan.notes.begin(), plan.notes.end());
-  comparison.budget_seconds = own.seconds;
+  comparison.budget_seconds = complete.seconds;
   comparison.estimated_seconds = plan.estimated_seconds;
   if (comparison.validation.out_of_time) {
     comparison.notes.push_back(fmt::format("The time was up after {} of {} splits; the table is over those.",
@@ -209,7 +211,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   comparison.recommended = comparison.methods.front().candidate.method;
   comparison.recommendation = recommendation_of(comparison);
   if (!comparison.validation.interrupted) {
-    const double left = std::max(own.seconds - clock.seconds(), kFinalShare * own.seconds);
+    const double left = std::max(complete.seconds - clock.seconds(), kFinalShare * complete.seconds);
     add_final_fit(data, targets, left, comparison, context);
   }
   return comparison;

@@ -22,6 +22,12 @@ std::string numbers_trouble(const Outcome& outcome) {
   for (const double seconds : {outcome.kernel_seconds, outcome.train_seconds, outcome.predict_seconds})
     if (!(seconds >= 0.0 && std::isfinite(seconds))) return "a time is no number of 0 or more";
   if (outcome.kernels_used > outcome.kernels) return "more kernels are used than there are";
+  if (outcome.kernel_names.empty()) return {};
+  if (outcome.split != 0 || std::ssize(outcome.kernel_names) != outcome.kernels ||
+      outcome.kernel_weights.size() != outcome.kernel_names.size())
+    return "it does not have one weight per kernel";
+  if (!std::ranges::all_of(outcome.kernel_weights, [](double w) { return std::isfinite(w); }))
+    return "a kernel weight is not finite";
   return {};
 }
 
@@ -97,7 +103,7 @@ std::string outcome_trouble(const Outcome& outcome, const ValidationRequest& req
   const std::vector<Index>& test = request.splits[at(outcome.split)].test;
   if (!outcome.failure.empty()) {
     const bool empty = p.codes.empty() && p.scores.empty() && p.probabilities.empty() && p.deviation.empty() &&
-                       outcome.evaluation.values.empty();
+                       outcome.evaluation.values.empty() && outcome.kernel_names.empty();
     return empty ? "" : "it failed and has results";
   }
   trouble = shape_trouble(p, std::ssize(test), targets);

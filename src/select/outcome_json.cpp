@@ -118,20 +118,25 @@ void seconds_from(Fields& fields, Outcome& outcome) {
 }  // namespace
 
 Ordered outcome_json(const Outcome& outcome) {
-  return {{"candidate", outcome.candidate},
-          {"split", outcome.split},
-          {"failure", Ordered(data::encode_text(outcome.failure))},
-          {"evaluation", evaluation_json(outcome.evaluation)},
-          {"codes", outcome.predictions.codes},
-          {"scores", matrix_json(outcome.predictions.scores)},
-          {"probabilities", matrix_json(outcome.predictions.probabilities)},
-          {"deviation", matrix_json(outcome.predictions.deviation)},
-          {"chosen", outcome.chosen},
-          {"status", static_cast<int>(outcome.status)},
-          {"seconds", {outcome.kernel_seconds, outcome.train_seconds, outcome.predict_seconds}},
-          {"kernels_used", outcome.kernels_used},
-          {"kernels", outcome.kernels},
-          {"memory_bytes", outcome.memory_bytes}};
+  Ordered whole = {{"candidate", outcome.candidate},
+                   {"split", outcome.split},
+                   {"failure", Ordered(data::encode_text(outcome.failure))},
+                   {"evaluation", evaluation_json(outcome.evaluation)},
+                   {"codes", outcome.predictions.codes},
+                   {"scores", matrix_json(outcome.predictions.scores)},
+                   {"probabilities", matrix_json(outcome.predictions.probabilities)},
+                   {"deviation", matrix_json(outcome.predictions.deviation)},
+                   {"chosen", outcome.chosen},
+                   {"status", static_cast<int>(outcome.status)},
+                   {"seconds", {outcome.kernel_seconds, outcome.train_seconds, outcome.predict_seconds}},
+                   {"kernels_used", outcome.kernels_used},
+                   {"kernels", outcome.kernels},
+                   {"memory_bytes", outcome.memory_bytes}};
+  if (outcome.kernel_names.empty()) return whole;
+  whole["kernel_names"] = Ordered(data::encode_texts(outcome.kernel_names));
+  whole["kernel_weights"] = Ordered::array();
+  for (const double weight : outcome.kernel_weights) whole["kernel_weights"].push_back(number_json(weight));
+  return whole;
 }
 
 Outcome outcome_from_json(const json& value, const std::string& source, const std::string& what) {
@@ -153,6 +158,11 @@ Outcome outcome_from_json(const json& value, const std::string& source, const st
   outcome.kernels_used = fields.index("kernels_used");
   outcome.kernels = fields.index("kernels");
   outcome.memory_bytes = static_cast<std::size_t>(fields.index("memory_bytes"));
+  if (fields.find("kernel_names") != nullptr) {
+    outcome.kernel_names = fields.texts("kernel_names");
+    for (const json& weight : fields.array("kernel_weights"))
+      outcome.kernel_weights.push_back(number_from(weight, fields, "kernel_weights"));
+  }
   fields.finish();
   return outcome;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/stopwatch.h"
 #include "kloom/error.h"
@@ -25,6 +26,16 @@ Index kernels_used(const Model& model) {
   }
   const double top = size.empty() ? 0.0 : *std::ranges::max_element(size);
   return std::ranges::count_if(size, [&](double w) { return w > 1e-3 * top; });
+}
+
+Vector mean_weights(const Model& model) {
+  const Matrix& weights = model.weights.values;
+  Vector means;
+  for (Index p = 0; p < weights.cols() && p < std::ssize(model.kernel_names); ++p) {
+    const auto own = weights.column(p);
+    means.push_back(std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(weights.rows()));
+  }
+  return means;
 }
 
 namespace select {
@@ -85,35 +96,44 @@ Part::Part(const Problem& problem, const std::vector<Index>& train, const std::v
       train_rows_(train),
       test_rows_(test),
       test_(select_part(problem.data, test, train)),
-      kernels_(training_kernels(context)) {
+      train_targets_(restricted_targets()),
+      kernels_(training_kernels(false, context)) {
   test_targets_ = select_targets(problem.targets, test);
 }
 
-TrainingKernels Part::training_kernels(const Context& context) {
-  restrict_targets(train_rows_);
-  return {select_part(problem_.data, train_rows_, train_rows_), request_of(problem_), quiet(context),
-          &train_targets_};
+TrainingKernels Part::training_kernels(bool spares_teachers, const Context& context) const {
+  TrainRequest request = request_of(problem_);
+  request.recipe.spares_teachers = spares_teachers;
+  return {select_part(problem_.data, train_rows_, train_rows_), request, quiet(context), &train_targets_};
+}
+
+// Most methods share their kernels.
+TrainingKernels& Part::kernels_for(const Learner& learner, const Context& context) {
+  if (!learner.spares_teachers || !problem_.spec.families.empty()) return kernels_;
+  if (!sparing_) sparing_.emplace(training_kernels(true, context));
+  return *sparing_;
 }
 
 // A rare class may be missing from the training part; methods then learn the classes that are there.
-void Part::restrict_targets(const std::vector<Index>& train) {
-  train_targets_ = select_targets(problem_.targets, train);
-  if (!models::has_codes(train_targets_.task)) return;
-  std::vector<int> place(train_targets_.classes.size(), -1);
+Targets Part::restricted_targets() {
+  Targets targets = select_targets(problem_.targets, train_rows_);
+  if (!models::has_codes(targets.task)) return targets;
+  std::vector<int> place(targets.classes.size(), -1);
   std::vector<std::string> names;
   for (std::size_t c = 0; c < place.size(); ++c) {
-    if (std::ranges::count(train_targets_.codes, static_cast<int>(c)) == 0) continue;
+    if (std::ranges::count(targets.codes, static_cast<int>(c)) == 0) continue;
     place[c] = static_cast<int>(classes_.size());
     classes_.push_back(static_cast<int>(c));
-    names.push_back(train_targets_.classes[c]);
+    names.push_back(targets.classes[c]);
   }
   if (classes_.size() < 2) throw InvalidArgument("the training part of this split holds one class only");
-  if (classes_.size() == place.size()) return;
-  for (int& code : train_targets_.codes) {
+  if (classes_.size() == place.size()) return targets;
+  for (int& code : targets.codes) {
     if (code >= 0) code = place[static_cast<std::size_t>(code)];
   }
-  train_targets_.classes = names;
-  train_targets_.task = names.size() == 2 ? Task::binary : Task::multiclass;
+  targets.classes = names;
+  targets.task = names.size() == 2 ? Task::binary : Task::multiclass;
+  return targets;
 }
 
 void Part::restore_classes(Predictions& predictions) const {
@@ -145,11 +165,12 @@ Trial Part::run(const Learner& learner, const OptionValues& options, const Conte
   request.method = learner.name;
   request.options = options;
   Trial trial;
-  const double before = kernels_.seconds();
+  TrainingKernels& kernels = kernels_for(learner, context);
+  const double before = kernels.seconds();
   const Stopwatch fitting;
-  trial.fit = train(kernels_, train_targets_, request, quiet(context));
-  trial.kernel_seconds = kernels_.seconds();
-  trial.train_seconds = fitting.seconds() - (kernels_.seconds() - before);
+  trial.fit = train(kernels, train_targets_, request, quiet(context));
+  trial.kernel_seconds = kernels.seconds();
+  trial.train_seconds = fitting.seconds() - (kernels.seconds() - before);
   trial.memory_bytes = trial.fit.report.memory_bytes;
   if (trial.fit.report.status == Status::numerical_trouble)
     throw InvalidArgument("numerical trouble: " + trial.fit.report.message);

@@ -4,6 +4,7 @@
 // share its kernels.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kloom/train.h"
@@ -44,17 +45,19 @@ class Part {
   [[nodiscard]] const Recipe& recipe() const { return kernels_.recipe(); }
 
  private:
-  [[nodiscard]] TrainingKernels training_kernels(const Context& context);
-  void restrict_targets(const std::vector<Index>& train);
+  [[nodiscard]] TrainingKernels training_kernels(bool spares_teachers, const Context& context) const;
+  [[nodiscard]] TrainingKernels& kernels_for(const Learner& learner, const Context& context);
+  [[nodiscard]] Targets restricted_targets();
   void restore_classes(Predictions& predictions) const;
 
   const Problem& problem_;
   std::vector<Index> train_rows_;
   std::vector<Index> test_rows_;
   Dataset test_;
-  Targets train_targets_;
-  std::vector<int> classes_;  // class of the whole data behind each class of the training part
-  TrainingKernels kernels_;   // made after train_targets_, from which some kernels learn
+  std::vector<int> classes_;                // class of the whole data behind each class of the training part
+  Targets train_targets_;                   // made after classes_
+  TrainingKernels kernels_;                 // made after train_targets_, from which some kernels learn
+  std::optional<TrainingKernels> sparing_;  // for methods that spare teachers, where kernels are chosen here
   Targets test_targets_;
 };
 

@@ -126,11 +126,11 @@ void Planner::run_pilots() {
     rows = make_splits(problem_.targets, sample, context_).front().test;
   }
   pilot_samples_ = std::min<Index>(std::ssize(rows), training);
-  Context own = context_;
-  own.threads = 1;
-  own.log = nullptr;
+  Context quiet = context_;
+  quiet.threads = 1;
+  quiet.log = nullptr;
   const Stopwatch clock;
-  Part part(problem_, rows, {}, own);
+  Part part(problem_, rows, {}, quiet);
   kernel_seconds_ = clock.seconds();
   std::vector<std::string> kept;
   for (const std::string& name : plan_.methods) {
@@ -150,10 +150,10 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
   const Stopwatch clock;
   const double limit = std::max(1.0, kPilotShare * request_.seconds);
   bool too_slow = false;
-  Context own = context_;
-  own.threads = 1;
-  own.log = nullptr;
-  own.progress = [&](const Progress&) {
+  Context quiet = context_;
+  quiet.threads = 1;
+  quiet.log = nullptr;
+  quiet.progress = [&](const Progress&) {
     too_slow = clock.seconds() > limit;
     if (too_slow) return Signal::abort;
     const Progress here{"trials", std::ssize(pilots_), std::ssize(plan_.methods), std::nan(""),
@@ -163,16 +163,14 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
   Pilot pilot;
   bool ended = false;  // without a grid
   try {
-    pilot.plain = pilot.full = part.run(learner, {}, own).train_seconds;
+    pilot.plain = pilot.full = part.run(learner, {}, quiet).train_seconds;
     ended = true;
-    pilot.full = seconds_with_grid(learner, part, pilot.plain, own);
+    pilot.full = seconds_with_grid(learner, part, pilot.plain, quiet);
     return pilot;
   } catch (const Interrupted&) {
     if (!too_slow) throw;
     if (ended) {
       plan_.without_grid.push_back(learner.name);
-      plan_.notes.push_back(
-          fmt::format("{} keeps its default options: choosing them would take too long.", learner.name));
       return pilot;
     }
     plan_.left_out.emplace_back(
@@ -272,6 +270,9 @@ void Planner::shrink() {
     leave_out_slow_methods();
     grow_back(asked);
   }
+  for (const std::string& name : plan_.without_grid)
+    plan_.notes.push_back(
+        fmt::format("{} keeps its default options: choosing them would take too long.", name));
   plan_.estimated_seconds = cost(plan_);
   std::string changes;
   const auto add = [&](const std::string& text) { changes += (changes.empty() ? "" : ", ") + text; };
@@ -297,6 +298,7 @@ void Planner::leave_out_slow_methods() {
     const double all = cost(*slowest, plan_.grids, samples) * static_cast<double>(splits_of(plan_));
     plan_.left_out.emplace_back(*slowest, fmt::format("would take about {} of the budget of {}",
                                                       seconds_text(all), seconds_text(request_.seconds)));
+    std::erase(plan_.without_grid, *slowest);
     plan_.methods.erase(slowest);
   }
 }

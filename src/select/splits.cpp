@@ -215,9 +215,9 @@ std::vector<Split> make_splits(const Targets& targets, const SplitRequest& reque
   std::vector<Split> splits;
   for (Index repeat = 0; repeat < request.repeats; ++repeat) {
     // Seeds of repeats lie far apart, so that seed 2 is not the second repeat of seed 1.
-    const std::uint64_t own = seed + static_cast<std::uint64_t>(repeat) * 0x9E3779B97F4A7C15ULL;
+    const std::uint64_t repeat_seed = seed + static_cast<std::uint64_t>(repeat) * 0x9E3779B97F4A7C15ULL;
     const std::vector<Index> part =
-        folds ? fold_of_each(codes, request, own) : holdout_of_each(codes, request, own);
+        folds ? fold_of_each(codes, request, repeat_seed) : holdout_of_each(codes, request, repeat_seed);
     for (Index fold = 0; fold < (folds ? request.folds : 1); ++fold) {
       splits.push_back(split_at(part, fold, repeat));
       if (splits.back().test.empty() || splits.back().train.empty())

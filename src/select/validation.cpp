@@ -54,17 +54,17 @@ class Run {
   // The context of one worker: its progress callback says whether to go on, and reports the
   // progress of all workers.
   [[nodiscard]] Context worker_context(int threads, std::size_t memory) {
-    Context own = context_;
-    own.threads = threads;
-    own.memory_budget = memory;
-    own.log = nullptr;
-    own.progress = [this](const Progress&) {
+    Context worker = context_;
+    worker.threads = threads;
+    worker.memory_budget = memory;
+    worker.log = nullptr;
+    worker.progress = [this](const Progress&) {
       if (ended()) return Signal::abort;
       const std::scoped_lock lock(mutex_);
       if (clock_.seconds() - last_told_ > 0.1) tell();
       return stop_ ? Signal::abort : Signal::go_on;
     };
-    return own;
+    return worker;
   }
 
   [[nodiscard]] bool ended() {
@@ -122,6 +122,10 @@ void fill(Outcome& outcome, const Candidate& candidate, const Choice& choice, Tr
   outcome.kernels_used = kernels_used(trial.fit.model);
   outcome.kernels = static_cast<Index>(trial.fit.model.kernel_names.size());
   outcome.memory_bytes = trial.memory_bytes;
+  if (outcome.split == 0) {
+    outcome.kernel_names = trial.fit.model.kernel_names;
+    outcome.kernel_weights = mean_weights(trial.fit.model);
+  }
   for (const auto& [name, values] : candidate.grid) {
     const auto& from = choice.by_method ? trial.fit.report.options : choice.options;
     const auto place = from.find(name);
@@ -260,10 +264,10 @@ Validation run_validation(const Dataset& data, const Targets& targets, const Val
   const Index splits = std::ssize(request.splits);
   // With several splits always one thread each, so that the results are the same to the bit
   // however many splits a resumed run has left.
-  const Context own = run.worker_context(splits > 1 ? 1 : threads,
-                                         std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
+  const Context worker = run.worker_context(
+      splits > 1 ? 1 : threads, std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)
-  for (Index split = 0; split < splits; ++split) run_split(problem, request, split, run, own);
+  for (Index split = 0; split < splits; ++split) run_split(problem, request, split, run, worker);
   return run.take();
 }
 
@@ -273,11 +277,12 @@ namespace kloom {
 
 Validation cross_validate(const Dataset& data, const Targets& targets, const ValidationRequest& request,
                           const Context& context) {
-  ValidationRequest own = request;
-  if (own.metric.empty()) own.metric = default_metric(targets.task);
-  select::Journal journal(own.journal,
-                          select::fingerprint_of(data, targets, select::settings_text(own, context)), context);
-  return select::run_validation(data, targets, own, journal, context);
+  ValidationRequest complete = request;
+  if (complete.metric.empty()) complete.metric = default_metric(targets.task);
+  select::Journal journal(complete.journal,
+                          select::fingerprint_of(data, targets, select::settings_text(complete, context)),
+                          context);
+  return select::run_validation(data, targets, complete, journal, context);
 }
 
 }  // namespace kloom

@@ -97,10 +97,10 @@ void JointKernel::curvatures(Index i, Index u, Index v, std::span<const Index> o
     const double weight = term.classes(u, u) + term.classes(v, v) - 2.0 * term.classes(u, v);
     if (weight == 0.0) continue;
     const double* diagonal = diagonals_[t].data();
-    const double own = diagonal[i];
+    const double diagonal_i = diagonal[i];
     const double* row = term.samples->row(i);
     for (std::size_t k = 0; k < others.size(); ++k) {
-      out[k] += weight * (own + diagonal[others[k]] - 2.0 * row[others[k]]);
+      out[k] += weight * (diagonal_i + diagonal[others[k]] - 2.0 * row[others[k]]);
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Decreasing losses of a margin, C ℓ(margin), as Theorem 1 of [ZienOng2007] allows them. The loss of a sample
-// is the largest over the other classes, so its dual depends on the coefficient a of the sample's own class
-// alone: a is worth −(Cℓ)*(−a).
+// Decreasing losses of a margin, C ℓ(margin), as Theorem 1 of [ZienOng2007] allows them. What the loss of a sample adds
+// to the dual objective depends on one number only, the coefficient a of the sample with its own class. It is
+// −(Cℓ)*(−a), (Cℓ)* the convex conjugate of Cℓ; this is called the worth of a:
 //
 //   hinge          max(0, 1 − m)      worth a                                            0 ≤ a ≤ C
 //   squared hinge  max(0, 1 − m)²     worth a − a²/(4C)                                  0 ≤ a

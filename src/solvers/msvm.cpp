@@ -320,7 +320,7 @@ double Solver::step_length(const std::vector<Entry>& entries, double slope, doub
   return step;
 }
 
-// To the first bound. With the logistic loss no own coefficient gets to 0.
+// To the first bound. With the logistic loss the coefficient of a sample's own class stays above 0.
 double Solver::longest_step(const std::vector<Entry>& entries) const {
   double longest = kInfinity;
   for (const Entry& e : entries) {

@@ -132,10 +132,10 @@ double integrate(std::span<const Factor> factors, std::array<double, kNodes>& no
 
 double multinomial_probit(std::span<const double> location, Index label, std::span<double> mean) {
   const auto y = static_cast<std::size_t>(label);
-  const double own = location[y];
+  const double of_label = location[y];
   std::vector<Factor> factors;
   for (std::size_t c = 0; c < location.size(); ++c) {
-    if (c != y) factors.push_back({1.0, own - location[c]});
+    if (c != y) factors.push_back({1.0, of_label - location[c]});
   }
   std::array<double, kNodes> nodes{};
   std::array<double, kNodes> weights{};
@@ -144,11 +144,12 @@ double multinomial_probit(std::span<const double> location, Index label, std::sp
   for (std::size_t c = 0; c < location.size(); ++c) {
     if (c == y) continue;
     double loss = 0.0;
-    for (std::size_t k = 0; k < kNodes; ++k) loss += weights[k] * normal_hazard(nodes[k] + own - location[c]);
+    for (std::size_t k = 0; k < kNodes; ++k)
+      loss += weights[k] * normal_hazard(nodes[k] + of_label - location[c]);
     mean[c] = location[c] - loss;
     gained += loss;
   }
-  mean[y] = own + gained;
+  mean[y] = of_label + gained;
   return log_mass;
 }
 

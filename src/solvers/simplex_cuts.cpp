@@ -180,7 +180,7 @@ Vector Projection::solve() {
     const Direction predictor = direction(0.0, nullptr);
     const double reach = longest_step(predictor);
     const double left = complementarity(&predictor, reach) / mu;
-    // A predictor that hits a bound at once says nothing about the curvature.
+    // The second-order correction is of use only if the predictor could go some way before it met a bound.
     const Direction d = direction(mu * std::max(1e-2, left * left * left), reach > 0.1 ? &predictor : nullptr);
     const double step = std::min(1.0, 0.995 * longest_step(d));
     if (!(step > 1e-12)) break;
@@ -261,7 +261,8 @@ void SimplexCuts::load() {
   }
 }
 
-// Mixture of the cuts by multipliers that need not sum to 1 yet.
+// Scales the multipliers to the sum 1. The cuts mixed by them are below the largest cut, so the least value of the
+// mixture on the simplex, which is at a corner, is a lower bound.
 void SimplexCuts::bound(Minimum& minimum) const {
   const double sum = std::accumulate(minimum.multipliers.begin(), minimum.multipliers.end(), 0.0);
   Vector mixed(at(variables_));
@@ -278,8 +279,8 @@ void SimplexCuts::bound(Minimum& minimum) const {
 SimplexCuts::Minimum SimplexCuts::minimise() {
   load();
   programme_->clp.dual();
-  // With a free column the dual method may stop at a bound of its own making; the primal one then finishes, and
-  // where it does not, a fresh start.
+  // θ is free. CLP's dual method puts an artificial bound on free columns and may stop there; the primal method then
+  // finishes, and where it does not either, it begins anew.
   if (programme_->clp.status() != 0) programme_->clp.primal();
   if (programme_->clp.status() != 0) {
     programme_.reset();
@@ -293,7 +294,7 @@ SimplexCuts::Minimum SimplexCuts::minimise() {
   to_simplex(minimum.point);
   for (Index t = 0; t < cuts(); ++t) minimum.multipliers.push_back(std::abs(clp.dualRowSolution()[t + 1]));
   bound(minimum);
-  // One cut alone is a bound, too; better than the programme's only where that has failed.
+  // Every cut alone gives a lower bound, too. It is better than the mixture's only where CLP has failed.
   for (std::size_t t = 0; t < slopes_.size(); ++t) {
     if (constants_[t] + *std::ranges::min_element(slopes_[t]) <= minimum.value) continue;
     std::ranges::fill(minimum.multipliers, 0.0);
@@ -307,7 +308,7 @@ Vector SimplexCuts::project(std::span<const double> centre, double level) const 
   Matrix a(cuts(), variables_);
   Vector r(at(cuts()));
   for (Index t = 0; t < cuts(); ++t) {
-    // Every cut in units of its own largest slope; what all variables share goes to the right, since Σβ = 1.
+    // Since Σβ = 1, the least slope times Σβ is a constant and goes to the right-hand side; then units of the largest.
     const Vector& slope = slopes_[at(t)];
     const auto [least, largest] = std::ranges::minmax_element(slope);
     const double size = std::max({*largest - *least, 1e-12 * std::abs(*least), 1e-300});

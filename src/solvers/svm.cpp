@@ -169,8 +169,8 @@ class Smo {
   Index iterations_ = 0;
   double violation_ = 0.0;
   bool stopped_ = false;
-  bool left_out_ = false;  // the last descent ended on a part of the variables
-  bool direct_ = false;    // a kernel row is a row of the whole working set as it is
+  bool left_out_ = false;  // the last descent ended with some variables shrunken away
+  bool direct_ = false;    // variable i has kernel row i, so rows need not be gathered for the whole set
 };
 
 void Smo::full_gradient() {

@@ -17,6 +17,11 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DONE, FAILED, MISTAKE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
+def is_sanitized():
+    with open(PROGRAM, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 class Result:
     def __init__(self, process):
         self.code = process.returncode

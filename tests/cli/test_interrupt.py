@@ -2,12 +2,14 @@
 """Ctrl-C and SIGTERM keep what is usable."""
 import json
 import os
+import pathlib
+import random
 import signal
 import subprocess
 import time
 
 import pytest
-from conftest import INTERRUPTED, KERNELS, PROGRAM, TERMINATED, two_clouds, write_table
+from conftest import FAILED, INTERRUPTED, KERNELS, MISTAKE, PROGRAM, TERMINATED, is_sanitized, two_clouds, write_table
 
 SIGNALS = pytest.mark.parametrize("sent, code", [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)], ids=["SIGINT", "SIGTERM"])
 
@@ -69,6 +71,71 @@ def test_sigterm_twice_is_as_gentle_as_once(kloom, table, tmp_path):
     process.communicate(timeout=60)
     assert process.returncode == TERMINATED
     kloom("check", "data.kloom", "data.csv")
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def hard_problem(path, samples=500):
+    """Classes that overlap altogether."""
+    generator = random.Random(8)
+    rows = [([generator.gauss(0, 1) for _ in range(8)], generator.choice("abcd")) for _ in range(samples)]
+    write_table(path, rows)
+
+
+# Long in every part of the fit that can be: choosing, solving, probabilities.
+LONG = {
+    "auto": ["--time", "1000"], "bemkl": ["--iterations", "100000", "--literal"], "gp-mkl": ["--iterations", "100000"],
+    "mcmkl": ["--tolerance", "1e-12"], "lmkl": ["--C", "1000", "--steps", "100000"], "mkl-da": ["--sweeps", "100000"],
+    "ufo-mkl": ["--epochs", "100000"], "samkl": [], "uniform": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
+    "simplemkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
+    "lp-mkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"], "single": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
+}
+
+QUICK = {"auto": 1500, "mcmkl": 1500, "uniform": 1500, "gp-mkl": 800}   # done with 500 samples in less than a second
+
+
+@pytest.mark.parametrize("method", LONG)
+def test_a_signal_is_heard_within_a_second(tmp_path, method):
+    # In processor time, so that a busy machine does not matter; under sanitizers everything takes ten times as long.
+    allowed = 10.0 if is_sanitized() else 1.0
+    hard_problem(tmp_path / "data.csv", QUICK.get(method, 500))
+    process = subprocess.Popen([PROGRAM, "train", "data.csv", "--method", method, "--kernels", KERNELS, "--threads", "1", *LONG[method]],
+                               cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if line.startswith("bank:"):
+            break
+    begin, wanted = processor_seconds(process.pid), random.Random(method).uniform(0.2, 0.8)
+    while processor_seconds(process.pid) < begin + wanted:
+        time.sleep(0.01)
+        if "Z" in pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]:
+            break
+    sent = processor_seconds(process.pid)
+    process.send_signal(signal.SIGINT)
+    process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == INTERRUPTED, "the fit was over too soon for this test to say anything"
+    assert used.ru_utime + used.ru_stime - sent < allowed
+
+
+@pytest.mark.parametrize("method", ["bemkl", "simplemkl", "mkl-da"])
+def test_time_is_a_limit(kloom, tmp_path, method):
+    hard_problem(tmp_path / "data.csv")
+    began = os.times()
+    result = kloom("train", "data.csv", "--method", method, "--kernels", KERNELS, "--threads", "1", *LONG[method], "--time", "3s", "--json")
+    used = os.times()
+    assert result.json()["report"]["status"] == "stopped" and "--time 3s is over" in result.err
+    assert used.children_user - began.children_user < (40.0 if is_sanitized() else 6.0)
+    kloom("predict", "data.kloom", "data.csv")
+
+
+def test_time_that_is_too_short_for_a_model_says_so(kloom, tmp_path):
+    hard_problem(tmp_path / "data.csv")
+    result = kloom("train", "data.csv", "--method", "samkl", "--kernels", KERNELS, "--time", "0.5s", code=FAILED)
+    assert "--time 0.5s was over before there was a model" in result.sentence() and not (tmp_path / "data.kloom").exists()
+    kloom("train", "data.csv", "--method", "lmkl", "--time", "soon", code=MISTAKE)
 
 
 @SIGNALS

@@ -130,6 +130,18 @@ def test_links_stay_links(kloom, table, tmp_path, monkeypatch):
     assert sorted(os.listdir("real")) == sorted(WRITTEN), "a temporary file was left behind"
 
 
+def test_other_names_of_a_file_keep_the_old_content(kloom, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in WRITTEN:
+        if name != "j.jsonl":   # a journal of other content is refused, not replaced
+            (tmp_path / name).write_text("as it was")
+            os.link(name, "second-" + name)
+    write_everything(kloom)
+    for name in WRITTEN:
+        if name != "j.jsonl":
+            assert (tmp_path / ("second-" + name)).read_text() == "as it was" and os.path.getsize(name) > 50, name
+
+
 def test_a_report_that_fails_does_not_cost_the_model(kloom, table, tmp_path):
     result = kloom(*QUICK, "-o", "m.kloom", "--report", "/dev/full", code=FAILED)
     assert "/dev/full" in result.sentence() and "m.kloom" in result.sentence()

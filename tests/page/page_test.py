@@ -46,6 +46,8 @@ def make_pages(program, folder):
     run("compare", "two.csv", *spec, "--methods", METHODS, "--folds", 3, "--repeats", 2, "-o", "two.html")
     run("compare", "three.csv", *spec, "--methods", "bemkl,uniform", "--folds", 3, "-o", "three.html")
     run("compare", "number.csv", *spec, "--methods", "bemkl,uniform", "--folds", 3, "-o", "number.html")
+    run("train", "two.csv", *spec, "--method", "bemkl", "-o", "two.kloom")
+    run("view", "two.kloom", "two.csv", "--views-by-prefix", "-o", "view.html")
     run("train", "three.csv", *spec, "--method", "mcmkl", "--class-kernels", "identity+pairs", "--report", "train.html",
         "-o", "m.kloom")
     model = ["weights", "groups"]
@@ -54,6 +56,7 @@ def make_pages(program, folder):
         "three.html": ["metric", "time", "roc", "reliability", "confusion", *model],
         "number.html": ["metric", "time", "residuals", *model],
         "train.html": [*model, "embedding"],
+        "view.html": [*model, "convergence", "contributions", "roc", "reliability", "confusion"],
     }
 
 
@@ -151,6 +154,34 @@ def check_sorting(browser, page):
     assert [means[name] for name in metric.split(",")] == [means[name] for name in best_last]
 
 
+OVERLAPS = """
+const boxes = [...document.querySelectorAll('#figure-time svg text:not(.mark):not(.axis)')].map(t => t.getBoundingClientRect());
+const hits = boxes.flatMap((a, i) => boxes.slice(i + 1).filter(b => a.left < b.right && b.left < a.right && a.top + 1 < b.bottom
+  && b.top + 1 < a.bottom));
+document.title = boxes.length + ' ' + hits.length"""
+EMPTY = """
+const empty = [...document.querySelectorAll('table.sortable')].flatMap(table => [...table.tHead.rows[0].cells].filter((head, c) =>
+  c > 0 && [...table.tBodies[0].rows].every(row => ['', '–'].includes(row.cells[c].textContent))).map(head => head.textContent));
+document.title = empty.join() || 'none'"""
+
+
+def check_names_and_columns(browser, page):
+    names, overlaps = re.search(r"<title>([^<]*)", browser.dom(page, OVERLAPS))[1].split()
+    assert int(names) == len(METHODS.split(",")) and overlaps == "0", f"{overlaps} names overlap in 'How fast'"
+    assert re.search(r"<title>([^<]*)", browser.dom(page, EMPTY))[1] == "none"
+
+
+def check_side_by_side(page):
+    text = page.read_text()
+    report = json.loads(text.split("id='report-data'>")[1].split("</script>")[0])
+    table = text.split("aria-label='Kernel weights by method'")[1].split("</table>")[0]
+    for method in report["methods"]:
+        weights = method["first_split"]["weights"]
+        assert f">{method['method']}</button>" in table
+        share = 100 * max(map(abs, weights)) / sum(map(abs, weights))
+        assert re.search(rf">-?{share:.1f}</td>", table), f"{method['method']}: {share}"
+
+
 def check_screenshots(browser, page):
     for width in (390, 1200):
         ground = {}
@@ -178,7 +209,10 @@ def main():
             check_width(browser, folder / name)
             print(f"{name}: {len(figures)} figures", flush=True)
         check_sorting(browser, folder / "two.html")
+        check_names_and_columns(browser, folder / "two.html")
+        check_side_by_side(folder / "two.html")
         check_screenshots(browser, folder / "two.html")
+        check_screenshots(browser, folder / "view.html")
         print("sorting, phone and desk, light and dark")
     finally:
         if keep is None:

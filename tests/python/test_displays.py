@@ -6,7 +6,8 @@ import pytest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from sklearn.calibration import CalibrationDisplay  # noqa: E402
+from scipy.stats import norm  # noqa: E402
+from sklearn.calibration import CalibrationDisplay, calibration_curve  # noqa: E402
 
 import kloom  # noqa: E402
 from conftest import KERNELS  # noqa: E402
@@ -97,6 +98,57 @@ def test_other_methods_have_no_places_of_classes(two_classes):
     X, y = two_classes
     with pytest.raises(ValueError, match="got SimpleMKLClassifier"):
         kloom.ClassEmbeddingDisplay.from_estimator(kloom.SimpleMKLClassifier(kernels="linear").fit(X, y))
+
+
+def test_calibration_of_two_classes_is_scikit_learns(two_classes):
+    X, y = two_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X[:30], y[:30])
+    display = kloom.CalibrationDisplay.from_estimator(clf, X[30:], y[30:], bins=5)
+    happened, promised = calibration_curve(y[30:], clf.predict_proba(X[30:])[:, 1], n_bins=5)
+    assert np.allclose(display.promised, promised) and np.allclose(display.happened, happened)
+    assert display.counts.sum() == 30 and np.array_equal(display.line_.get_ydata(), display.happened)
+
+
+def test_calibration_of_several_classes_is_of_the_predicted_one(three_classes):
+    X, y = three_classes
+    clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, np.array(["a", "b", "c"])[y])
+    display = kloom.CalibrationDisplay.from_estimator(clf, X, np.array(["a", "b", "c"])[y])
+    right = clf.predict(X) == np.array(["a", "b", "c"])[y]
+    assert np.average(display.happened, weights=display.counts) == pytest.approx(right.mean())
+    assert np.average(display.promised, weights=display.counts) == pytest.approx(clf.predict_proba(X).max(axis=1).mean())
+
+
+def test_calibration_of_intervals(numbers):
+    X, y = numbers
+    reg = kloom.BEMKLRegressor(kernels=KERNELS).fit(X[::2], y[::2])
+    display = kloom.CalibrationDisplay.from_estimator(reg, X[1::2], y[1::2])
+    mean, std = reg.predict(X[1::2], return_std=True)
+    for level, happened in zip(display.promised, display.happened):
+        low, high = norm.interval(level, mean, std)
+        assert happened == ((low <= y[1::2]) & (y[1::2] <= high)).mean()
+    plain = kloom.SimpleMKLRegressor(kernels="linear", C=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="without deviations"):
+        kloom.CalibrationDisplay.from_estimator(plain, X, y)
+
+
+def test_path(two_classes):
+    X, y = two_classes
+    clf = kloom.SimpleMKLClassifier(kernels=KERNELS, C_grid=[10, 0.1, 1], folds=3, probability=False).fit(X, y)
+    display = kloom.PathDisplay.from_estimator(clf)
+    (line,) = display.lines_
+    assert list(line.get_xdata()) == [0.1, 1, 10] and display.option == "C" and display.ax_.get_xscale() == "log"
+    assert display.best_[0] == float(clf.report_["options"]["C"]) and display.best_[1] == min(line.get_ydata())
+    fixed = kloom.SimpleMKLClassifier(kernels=KERNELS, C=1.0, probability=False).fit(X, y)
+    with pytest.raises(ValueError, match="tried no values"):
+        kloom.PathDisplay.from_estimator(fixed)
+
+
+def test_path_over_two_options(two_classes):
+    X, y = two_classes
+    clf = kloom.UFOMKLClassifier(kernels=KERNELS, reg_lambda_grid=[0.01, 0.1], alpha_grid=[0.0, 0.5]).fit(X, y)
+    display = kloom.PathDisplay.from_estimator(clf)
+    assert sorted(display.curves) == ["alpha = 0", "alpha = 0.5"] and len(display.lines_) == 2
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == list(display.curves)
 
 
 def test_calibration_by_scikit_learn(two_classes):

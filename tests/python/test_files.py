@@ -6,7 +6,9 @@ import io
 import json
 import os
 import pickle
+import struct
 import subprocess
+import zlib
 
 import joblib
 import numpy as np
@@ -222,3 +224,67 @@ def test_bad_files(tmp_path):
     state[len(state) // 2] ^= 1
     with pytest.raises((OSError, ValueError)):
         pickle.loads(bytes(state))
+
+
+class Bomb:
+    """Unpickling it writes a file."""
+
+    def __init__(self, witness):
+        self.witness = witness
+
+    def __reduce__(self):
+        return open, (str(self.witness), "w")
+
+
+def refused(path):
+    with pytest.raises((OSError, ValueError), match=path.name) as error:
+        kloom.load(path)
+    return str(error.value)
+
+
+def with_array(path, name, content):
+    """A model file with one array more and right checksums."""
+    data = path.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header, body = json.loads(data[8:8 + length]), data[8 + length:]
+    sums = header.pop("kloom.block_crc")
+    begin = sums["data_offsets"][0]
+    body = body[:begin] + content
+    header[name] = {"dtype": "U8", "shape": [len(content)], "data_offsets": [begin, begin + len(content)]}
+    blocks = [zlib.crc32(body[k:k + (4 << 20)]) for k in range(0, len(body), 4 << 20)]
+    tail = struct.pack(f"<{len(blocks)}q", *blocks)
+    header["kloom.block_crc"] = {"dtype": "I64", "shape": [len(blocks)], "data_offsets": [len(body), len(body) + len(tail)]}
+    header["__metadata__"]["checksum"] = "crc32:00000000"
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    front = struct.pack("<Q", len(text)) + text
+    mark = b"crc32:%08x" % zlib.crc32(tail, zlib.crc32(front))
+    path.write_bytes(front.replace(b"crc32:00000000", mark, 1) + body + tail)
+
+
+def test_load_never_runs_what_a_file_holds(tmp_path):
+    X, y = clouds()
+    est = kloom.UniformMKLClassifier(kernels="linear").fit(X, y)
+    witness = tmp_path / "it-ran"
+    pickle.loads(pickle.dumps(Bomb(witness)))
+    assert witness.exists(), "the bomb of this test is none"
+    witness.unlink()
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        (tmp_path / "bomb.pickle").write_bytes(pickle.dumps(Bomb(witness), protocol))
+        assert "pickle" in refused(tmp_path / "bomb.pickle")
+    (tmp_path / "old.pickle").write_bytes(pickle.dumps(Bomb(witness), 0))
+    refused(tmp_path / "old.pickle")
+    (tmp_path / "whole.pickle").write_bytes(pickle.dumps(est))
+    assert "pickle" in refused(tmp_path / "whole.pickle")
+    joblib.dump(Bomb(witness), tmp_path / "bomb.joblib", compress=3)
+    refused(tmp_path / "bomb.joblib")
+    np.save(tmp_path / "bomb.npy", np.array([Bomb(witness)], dtype=object), allow_pickle=True)
+    refused(tmp_path / "bomb.npy")
+    with pytest.raises((OSError, ValueError)):
+        kloom.KernelBank.load(tmp_path / "bomb.pickle")
+    # A model that is right, checksums too, but for a pickle among its arrays.
+    for name in ("extra", "__reduce__"):
+        est.save(tmp_path / "model.kloom")
+        with_array(tmp_path / "model.kloom", name, pickle.dumps(Bomb(witness)))
+        assert name in refused(tmp_path / "model.kloom"), "the forger of this test forges badly"
+    assert not witness.exists(), "a file ran code"

@@ -4,6 +4,8 @@
 import json
 import pathlib
 import re
+import subprocess
+import tempfile
 import tomllib
 import unittest
 
@@ -56,6 +58,39 @@ class Recipes(unittest.TestCase):
             self.assertIn(in_conda, conda, asked)
             if in_vcpkg:
                 self.assertIn(in_vcpkg, vcpkg, asked)
+
+    def test_their_switches_are_cmakes(self):
+        declared = set(re.findall(r"(?:option|set|find_library|find_path)\((KLOOM_\w+)", "".join(
+            read(path) for path in ("CMakeLists.txt", "cmake/KloomDependencies.cmake", "cmake/KloomCompile.cmake",
+                                    "cmake/KloomInstall.cmake", "python/CMakeLists.txt"))))
+        for recipe in ("packaging/vcpkg/portfile.cmake", "packaging/conda-forge/meta.yaml"):
+            asked = set(re.findall(r"(?:-D|define\.)(KLOOM_\w+)=", read(recipe)))
+            self.assertTrue(asked, recipe)
+            self.assertEqual(asked - declared, set(), f"{recipe} sets what no CMake file declares")
+
+    def test_the_port_by_cmake_itself(self):
+        """The port runs, with vcpkg's functions replaced by ones that print what they are told."""
+        stubs = ["vcpkg_cmake_configure", "vcpkg_cmake_install", "vcpkg_cmake_config_fixup", "vcpkg_fixup_pkgconfig", "vcpkg_copy_tools",
+                 "vcpkg_install_copyright"]
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder)
+            for name in ("include/cerf.h", "lib/libopenblas.so"):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).touch()
+            lines = [f'function({name})\n  message(STATUS "{name} ${{ARGN}}")\nendfunction()' for name in stubs]
+            lines += [f'set(CURRENT_INSTALLED_DIR "{folder}")', f'set(CURRENT_PACKAGES_DIR "{folder}/packages")',
+                      f'include("{SOURCE}/packaging/vcpkg/portfile.cmake")']
+            (place / "run.cmake").write_text("\n".join(lines), encoding="utf-8")
+            done = subprocess.run(["cmake", "-P", "run.cmake"], cwd=folder, text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in stubs:
+            self.assertIn(f"-- {name}", done.stdout)
+        self.assertIn(f"-DKLOOM_OPENBLAS={folder}/lib/libopenblas.so", done.stdout)
+        self.assertIn(f"SOURCE_PATH;{SOURCE};", done.stdout)
+        # What the port moves afterwards is where CMake installs it.
+        self.assertIn("CONFIG_PATH;lib/cmake/kloom", done.stdout)
+        self.assertIn("}/cmake/kloom", read("cmake/KloomInstall.cmake"))
+        self.assertTrue((SOURCE / "LICENSE").exists())
 
     def test_python_dependencies(self):
         run = self.conda[self.conda.index("\n  run:"):]

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/functions/decision_trees.h"
 #include "kernels/functions/functions.h"
 #include "kernels/spec/sample_check.h"
 #include "kloom/error.h"
@@ -39,7 +40,7 @@ Vector inverse_roots(const Vector& self, double offset) {
 // Kernels that are divided by the square roots of the self-similarities as they are evaluated.
 bool needs_factors(const KernelTerm& term) {
   if (term.function == KernelFunction::cosine || term.function == KernelFunction::words) return true;
-  // Of a given kernel the self-similarity of new samples is unknown: its unit diagonal is a plain scale.
+  // k(x, x) of new samples is not in a given matrix. Its diagonal is constant instead, and was scaled to 1 at training.
   return term.normalisation == Normalisation::unit_diagonal && !has_unit_diagonal(term.function) &&
          term.function != KernelFunction::precomputed;
 }
@@ -70,7 +71,7 @@ class ComputedBank::Builder {
   }
 
  private:
-  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k, inputs
+  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k or leaves, inputs
 
   // (x.z + 1)^q is normalised before it is raised to the power, where it cannot overflow.
   static double offset_of(const KernelTerm& term) {
@@ -79,10 +80,11 @@ class ComputedBank::Builder {
 
   std::size_t source_of(const KernelTerm& term) {
     constexpr int others = 100;  // beyond the kinds of sums over features
-    const bool features = uses_features(term.function);
+    const bool sums = uses_features(term.function) && term.function != KernelFunction::trees;
     const int kind =
-        features ? static_cast<int>(pair_sum_of(term.function)) : others + static_cast<int>(term.function);
-    const Index k = term.function == KernelFunction::spectrum ? static_cast<Index>(term.parameter) : 0;
+        sums ? static_cast<int>(pair_sum_of(term.function)) : others + static_cast<int>(term.function);
+    const bool sized = term.function == KernelFunction::spectrum || term.function == KernelFunction::trees;
+    const Index k = sized ? static_cast<Index>(term.parameter) : 0;
     const auto [place, added] = sources_.try_emplace(SourceKey{kind, k, term.features}, bank_.sources_.size());
     if (added) bank_.sources_.push_back(make_source(term));
     return place->second;
@@ -102,6 +104,11 @@ class ComputedBank::Builder {
         return std::make_shared<MatrixPairs>(rows.kernels[input].values, bank_.symmetric());
       case KernelFunction::expdist:
         return std::make_shared<MatrixPairs>(rows.distances[input].values, bank_.symmetric());
+      case KernelFunction::trees: {
+        const auto column_leaves = packed_leaves(columns, term);
+        const auto row_leaves = bank_.symmetric() ? column_leaves : packed_leaves(rows, term);
+        return std::make_shared<FeaturePairs>(PairSum::agreement, row_leaves, column_leaves);
+      }
       default: {
         const auto packed_columns = packed(columns, term.features, packed_columns_);
         const auto packed_rows = bank_.symmetric() ? packed_columns : packed(rows, term.features, packed_rows_);
@@ -118,6 +125,13 @@ class ComputedBank::Builder {
       pack = std::make_shared<PackedSamples>(data.features.view(), features);
       bank_.packed_bytes_ += pack->bytes();
     }
+    return pack;
+  }
+
+  std::shared_ptr<const PackedSamples> packed_leaves(const Dataset& data, const KernelTerm& term) {
+    const auto pack = std::make_shared<PackedSamples>(
+        PackedSamples::from_columns(leaves_reached(term.trees, data.features.view(), term.features).view()));
+    bank_.packed_bytes_ += pack->bytes();
     return pack;
   }
 
@@ -156,10 +170,10 @@ ComputedBank::ComputedBank(std::vector<KernelTerm> terms, std::shared_ptr<const 
   check_samples(*row_samples_, terms_, cols());
   if (!symmetric) {
     // Of the columns only features and texts are looked at; given matrices belong to the rows.
-    std::vector<KernelTerm> own;
+    std::vector<KernelTerm> column_terms;
     for (const KernelTerm& term : terms_)
-      if (uses_features(term.function) || uses_texts(term.function)) own.push_back(term);
-    check_samples(*column_samples_, own, cols());
+      if (uses_features(term.function) || uses_texts(term.function)) column_terms.push_back(term);
+    check_samples(*column_samples_, column_terms, cols());
   }
   Builder(*this).build();
 }
@@ -210,9 +224,10 @@ void ComputedBank::panels(Range kernels, Range rows, double* out) const {
   const Output output{out, kernels, rows};
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (parallel)
   for (Index b = 0; b < blocks; ++b) {
-    double* own = scratch.data() + each * omp_get_thread_num();
+    double* thread_scratch = scratch.data() + each * omp_get_thread_num();
     const Index begin = rows.begin + b * block_rows;
-    for (const Job& job : work) run_block(job, {begin, std::min(rows.end, begin + block_rows)}, output, own);
+    for (const Job& job : work)
+      run_block(job, {begin, std::min(rows.end, begin + block_rows)}, output, thread_scratch);
   }
 }
 
@@ -248,10 +263,10 @@ void ComputedBank::write_segment(Index p, Index row, Range cols, const double* b
   if (factors == nullptr) {
     evaluate(term, base, values, n);
   } else {
-    const double own = factors->rows[static_cast<std::size_t>(row)];
+    const double row_factor = factors->rows[static_cast<std::size_t>(row)];
     const double* other = factors->columns.data() + cols.begin;
     const double offset = term.function == KernelFunction::polynomial ? 1.0 : 0.0;
-    for (Index j = 0; j < n; ++j) values[j] = (base[j] + offset) * (own * other[j]);
+    for (Index j = 0; j < n; ++j) values[j] = (base[j] + offset) * (row_factor * other[j]);
     if (term.function == KernelFunction::polynomial)
       whole_power(values, static_cast<int>(term.parameter), values, n);
     if (symmetric() && row >= cols.begin && row < cols.end) values[row - cols.begin] = 1.0;
@@ -273,6 +288,9 @@ void ComputedBank::evaluate(const KernelTerm& term, const double* base, double* 
       break;
     case KernelFunction::overlap:
       for (Index j = 0; j < n; ++j) values[j] = base[j] / static_cast<double>(term.features.size());
+      break;
+    case KernelFunction::trees:
+      for (Index j = 0; j < n; ++j) values[j] = base[j] / static_cast<double>(term.trees.size());
       break;
     case KernelFunction::polynomial:
       for (Index j = 0; j < n; ++j) values[j] = base[j] + 1.0;

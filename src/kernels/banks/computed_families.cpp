@@ -31,7 +31,7 @@ double rate_of(const KernelTerm& term) {
   return term.function == KernelFunction::expdist ? term.parameter / term.distance_scale : term.parameter;
 }
 
-// Exponentials by table, what is left by rows.
+// A combination in two parts: kernels that are exponentials of a shared quantity by table, the others row by row.
 class MixedCombination final : public Combination {
  public:
   MixedCombination(std::unique_ptr<Combination> first, std::unique_ptr<Combination> second)

@@ -85,28 +85,28 @@ void ConcatBank::panels(Range kernels, Range rows, double* out) const {
 }
 
 Vector ConcatBank::weights_of(const BankPart& part, std::span<const double> w) {
-  Vector own(part.kernels.size());
-  for (std::size_t k = 0; k < own.size(); ++k) own[k] = w[static_cast<std::size_t>(part.kernels[k])];
-  return own;
+  Vector in_part(part.kernels.size());
+  for (std::size_t k = 0; k < in_part.size(); ++k) in_part[k] = w[static_cast<std::size_t>(part.kernels[k])];
+  return in_part;
 }
 
 Matrix ConcatBank::diagonal() const {
   Matrix result(rows(), kernels());
   for (const BankPart& part : parts_) {
-    const Matrix own = part.bank->diagonal();
+    const Matrix in_part = part.bank->diagonal();
     for (std::size_t k = 0; k < part.kernels.size(); ++k) {
-      std::ranges::copy(own.column(static_cast<Index>(k)), result.column(part.kernels[k]).begin());
+      std::ranges::copy(in_part.column(static_cast<Index>(k)), result.column(part.kernels[k]).begin());
     }
   }
   return result;
 }
 
 void ConcatBank::combine_rows(std::span<const double> w, std::span<const Index> rows, MatrixView out) const {
-  Matrix own(cols(), static_cast<Index>(rows.size()));
+  Matrix in_part(cols(), static_cast<Index>(rows.size()));
   for (Index j = 0; j < out.cols; ++j) std::ranges::fill(out.column(j), 0.0);
   for (const BankPart& part : parts_) {
-    part.bank->combine_rows(weights_of(part, w), rows, own.view());
-    for (Index j = 0; j < out.cols; ++j) algebra::axpy(1.0, own.column(j), out.column(j));
+    part.bank->combine_rows(weights_of(part, w), rows, in_part.view());
+    for (Index j = 0; j < out.cols; ++j) algebra::axpy(1.0, in_part.column(j), out.column(j));
   }
 }
 
@@ -117,10 +117,10 @@ void ConcatBank::add_combination(std::span<const double> w, MatrixView out) cons
 Matrix ConcatBank::apply(ConstMatrixView v) const {
   Matrix result(rows() * kernels(), v.cols);
   for (const BankPart& part : parts_) {
-    const Matrix own = part.bank->apply(v);
+    const Matrix in_part = part.bank->apply(v);
     for (Index j = 0; j < v.cols; ++j) {
       for (std::size_t k = 0; k < part.kernels.size(); ++k) {
-        std::copy_n(own.column(j).data() + static_cast<Index>(k) * rows(), rows(),
+        std::copy_n(in_part.column(j).data() + static_cast<Index>(k) * rows(), rows(),
                     result.column(j).data() + part.kernels[k] * rows());
       }
     }
@@ -131,11 +131,11 @@ Matrix ConcatBank::apply(ConstMatrixView v) const {
 Matrix ConcatBank::apply_each(ConstMatrixView v) const {
   Matrix result(rows(), kernels());
   for (const BankPart& part : parts_) {
-    Matrix own(cols(), static_cast<Index>(part.kernels.size()));
+    Matrix in_part(cols(), static_cast<Index>(part.kernels.size()));
     for (std::size_t k = 0; k < part.kernels.size(); ++k) {
-      std::ranges::copy(v.column(part.kernels[k]), own.column(static_cast<Index>(k)).begin());
+      std::ranges::copy(v.column(part.kernels[k]), in_part.column(static_cast<Index>(k)).begin());
     }
-    const Matrix answer = part.bank->apply_each(own.view());
+    const Matrix answer = part.bank->apply_each(in_part.view());
     for (std::size_t k = 0; k < part.kernels.size(); ++k) {
       std::ranges::copy(answer.column(static_cast<Index>(k)), result.column(part.kernels[k]).begin());
     }
@@ -146,14 +146,14 @@ Matrix ConcatBank::apply_each(ConstMatrixView v) const {
 Matrix ConcatBank::apply_adjoint(ConstMatrixView g) const {
   Matrix result(cols(), g.cols);
   for (const BankPart& part : parts_) {
-    Matrix own(rows() * static_cast<Index>(part.kernels.size()), g.cols);
+    Matrix in_part(rows() * static_cast<Index>(part.kernels.size()), g.cols);
     for (Index j = 0; j < g.cols; ++j) {
       for (std::size_t k = 0; k < part.kernels.size(); ++k) {
         std::copy_n(g.column(j).data() + part.kernels[k] * rows(), rows(),
-                    own.column(j).data() + static_cast<Index>(k) * rows());
+                    in_part.column(j).data() + static_cast<Index>(k) * rows());
       }
     }
-    const Matrix answer = part.bank->apply_adjoint(own.view());
+    const Matrix answer = part.bank->apply_adjoint(in_part.view());
     algebra::axpy(1.0, answer.values(), result.values());
   }
   return result;
@@ -162,10 +162,10 @@ Matrix ConcatBank::apply_adjoint(ConstMatrixView g) const {
 Matrix ConcatBank::quadratic_forms(ConstMatrixView c) const {
   Matrix result(kernels(), c.cols);
   for (const BankPart& part : parts_) {
-    const Matrix own = part.bank->quadratic_forms(c);
+    const Matrix in_part = part.bank->quadratic_forms(c);
     for (Index j = 0; j < c.cols; ++j) {
       for (std::size_t k = 0; k < part.kernels.size(); ++k)
-        result(part.kernels[k], j) = own(static_cast<Index>(k), j);
+        result(part.kernels[k], j) = in_part(static_cast<Index>(k), j);
     }
   }
   return result;
@@ -174,8 +174,8 @@ Matrix ConcatBank::quadratic_forms(ConstMatrixView c) const {
 Matrix ConcatBank::gram() const {
   Matrix result(cols(), cols());
   for (const BankPart& part : parts_) {
-    const Matrix own = part.bank->gram();
-    algebra::axpy(1.0, own.values(), result.values());
+    const Matrix in_part = part.bank->gram();
+    algebra::axpy(1.0, in_part.values(), result.values());
   }
   return result;
 }
@@ -193,9 +193,10 @@ std::unique_ptr<Combination> ConcatBank::combination(ConstMatrixView w, std::siz
   if (!combines_cheaply() && whole <= memory) return KernelBank::combination(w, memory);
   std::vector<std::unique_ptr<Combination>> combinations;
   for (const BankPart& part : parts_) {
-    Matrix own(static_cast<Index>(part.kernels.size()), w.cols);
-    for (Index k = 0; k < w.cols; ++k) std::ranges::copy(weights_of(part, w.column(k)), own.column(k).begin());
-    combinations.push_back(part.bank->combination(own.view(), 0));
+    Matrix in_part(static_cast<Index>(part.kernels.size()), w.cols);
+    for (Index k = 0; k < w.cols; ++k)
+      std::ranges::copy(weights_of(part, w.column(k)), in_part.column(k).begin());
+    combinations.push_back(part.bank->combination(in_part.view(), 0));
   }
   if (combinations.size() == 1) return std::move(combinations.front());
   return std::make_unique<SumCombination>(std::move(combinations));
@@ -203,12 +204,12 @@ std::unique_ptr<Combination> ConcatBank::combination(ConstMatrixView w, std::siz
 
 void ConcatBank::entries(std::span<const Index> rows, std::span<const Index> cols, double* out) const {
   const std::size_t block = rows.size() * cols.size();
-  Vector own;
+  Vector in_part;
   for (const BankPart& part : parts_) {
-    own.resize(block * part.kernels.size());
-    part.bank->entries(rows, cols, own.data());
+    in_part.resize(block * part.kernels.size());
+    part.bank->entries(rows, cols, in_part.data());
     for (std::size_t k = 0; k < part.kernels.size(); ++k)
-      std::copy_n(own.data() + k * block, block, out + static_cast<std::size_t>(part.kernels[k]) * block);
+      std::copy_n(in_part.data() + k * block, block, out + static_cast<std::size_t>(part.kernels[k]) * block);
   }
 }
 
@@ -217,10 +218,10 @@ Matrix ConcatBank::apply_chosen(std::span<const Index> rows, std::span<const Ind
   const auto n = static_cast<Index>(rows.size());
   Matrix result(n * kernels(), c.cols);
   for (const BankPart& part : parts_) {
-    const Matrix own = part.bank->apply_chosen(rows, cols, c);
+    const Matrix in_part = part.bank->apply_chosen(rows, cols, c);
     for (Index j = 0; j < c.cols; ++j) {
       for (std::size_t k = 0; k < part.kernels.size(); ++k)
-        std::copy_n(own.column(j).data() + static_cast<Index>(k) * n, n,
+        std::copy_n(in_part.column(j).data() + static_cast<Index>(k) * n, n,
                     result.column(j).data() + part.kernels[k] * n);
     }
   }

@@ -211,7 +211,7 @@ struct TwoRows {
 struct TwoColumns {
   const double* v;
   double* y;
-  std::array<double, 4> own{};
+  std::array<double, 4> at_rows{};
   std::array<double, 4> sums{};
 };
 
@@ -224,7 +224,8 @@ template <typename Real>
   const double* v1 = v + rows.n;
   double* y = columns.y;
   double* y1 = y + rows.n;
-  const double own0 = columns.own[0], own1 = columns.own[1], own2 = columns.own[2], own3 = columns.own[3];
+  const double at_rows0 = columns.at_rows[0], at_rows1 = columns.at_rows[1], at_rows2 = columns.at_rows[2],
+               at_rows3 = columns.at_rows[3];
   double a0 = 0.0, a1 = 0.0, b0 = 0.0, b1 = 0.0;
 #pragma omp simd reduction(+ : a0, a1, b0, b1)
   for (Index j = rows.first; j < rows.n; ++j) {
@@ -233,8 +234,8 @@ template <typename Real>
     a1 += r * v1[j];
     b0 += s * v[j];
     b1 += s * v1[j];
-    y[j] += r * own0 + s * own2;
-    y1[j] += r * own1 + s * own3;
+    y[j] += r * at_rows0 + s * at_rows2;
+    y1[j] += r * at_rows1 + s * at_rows3;
   }
   columns.sums = {a0, a1, b0, b1};
 }
@@ -256,14 +257,14 @@ void add_chosen_symmetric(const Real* k, Index n, std::span<const Index> rows, c
     const Real* a = k + i * n;
     const Real* b = k + j * n;
     TwoColumns columns{v, y};
-    columns.own = {v[i], v[n + i], pair ? v[j] : 0.0, pair ? v[n + j] : 0.0};
+    columns.at_rows = {v[i], v[n + i], pair ? v[j] : 0.0, pair ? v[n + j] : 0.0};
     two_rows_both_sides(TwoRows<Real>{a, b, j + 1, n}, columns);
     for (std::size_t c = 0; c < 2; ++c) {
       double* out = y + static_cast<Index>(c) * n;
-      out[i] += columns.sums[c] + a[i] * columns.own[c];
+      out[i] += columns.sums[c] + a[i] * columns.at_rows[c];
       if (!pair) continue;
-      out[i] += a[j] * columns.own[2 + c];
-      out[j] += columns.sums[2 + c] + a[j] * columns.own[c] + b[j] * columns.own[2 + c];
+      out[i] += a[j] * columns.at_rows[2 + c];
+      out[j] += columns.sums[2 + c] + a[j] * columns.at_rows[c] + b[j] * columns.at_rows[2 + c];
     }
   }
 }

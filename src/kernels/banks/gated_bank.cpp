@@ -88,19 +88,19 @@ void GatedBank::add_combination(std::span<const double> w, MatrixView out) const
 Matrix GatedBank::apply(ConstMatrixView v) const {
   Matrix result(rows() * kernels(), v.cols);
   for (Index k = 0; k < v.cols; ++k) {
-    Matrix own(cols(), kernels());
-    for (Index p = 0; p < kernels(); ++p) std::ranges::copy(v.column(k), own.column(p).begin());
-    const Matrix outputs = apply_each(own.view());
+    Matrix gated(cols(), kernels());
+    for (Index p = 0; p < kernels(); ++p) std::ranges::copy(v.column(k), gated.column(p).begin());
+    const Matrix outputs = apply_each(gated.view());
     std::ranges::copy(outputs.values(), result.column(k).begin());
   }
   return result;
 }
 
 Matrix GatedBank::apply_each(ConstMatrixView v) const {
-  Matrix own(cols(), kernels());
-  for (Index p = 0; p < kernels(); ++p) std::ranges::copy(v.column(p), own.column(p).begin());
-  multiply(own, column_gates());
-  Matrix result = bank_.apply_each(own.view());
+  Matrix gated(cols(), kernels());
+  for (Index p = 0; p < kernels(); ++p) std::ranges::copy(v.column(p), gated.column(p).begin());
+  multiply(gated, column_gates());
+  Matrix result = bank_.apply_each(gated.view());
   multiply(result, gates_);
   return result;
 }

@@ -50,7 +50,8 @@ LowRankBank::LowRankBank(std::vector<Matrix> factors, std::vector<std::string> n
                  true, std::move(names)),
       offsets_{0} {
   for (const Matrix& factor : factors) offsets_.push_back(offsets_.back() + factor.cols());
-  // Memory that is reserved is taken as it is written, and each factor goes when it is there: they are held once.
+  // Pages of reserved memory are taken when they are first written, and each factor is freed once it is copied: all
+  // factors are never in memory twice.
   Vector all;
   all.reserve(at(rows() * offsets_.back()));
   for (Matrix& factor : factors) {
@@ -146,7 +147,7 @@ Matrix LowRankBank::apply_chosen(std::span<const Index> rows, std::span<const In
   return result;
 }
 
-// The same.
+// Σ_p L_p (L_pᵀ g_p), kernel after kernel as in apply.
 Matrix LowRankBank::apply_adjoint(ConstMatrixView g) const {
   return sum_over_kernels(kernels(), cols(), g.cols, [&](Index p, Matrix& sum) {
     const ConstMatrixView l = factor(p);

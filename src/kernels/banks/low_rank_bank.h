@@ -31,7 +31,7 @@ class LowRankBank final : public KernelBank {
   void panels(Range kernels, Range rows, double* out) const override;
   [[nodiscard]] Matrix diagonal() const override;
   void add_combination(std::span<const double> w, MatrixView out) const override;
-  // The whole is one product of matrices, a row a pass over the factors.
+  // A combined kernel as a whole is one product of matrices; row by row every row would pass over all factors.
   [[nodiscard]] bool combines_by_rows() const override { return false; }
   [[nodiscard]] Matrix apply_chosen(std::span<const Index> rows, std::span<const Index> cols,
                                     ConstMatrixView c) const override;

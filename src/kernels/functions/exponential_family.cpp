@@ -51,9 +51,10 @@ class FamilyCombination final : public Combination {
     for (const ExponentialFamily& family : families_) {
       auto& tables = tables_.emplace_back();
       for (Index k = 0; k < outputs_; ++k) {
-        Vector own(family.kernels.size());
-        for (std::size_t f = 0; f < own.size(); ++f) own[f] = family.scales[f] * w(family.kernels[f], k);
-        tables.push_back(family.table.combined(own));
+        Vector weights(family.kernels.size());
+        for (std::size_t f = 0; f < weights.size(); ++f)
+          weights[f] = family.scales[f] * w(family.kernels[f], k);
+        tables.push_back(family.table.combined(weights));
       }
     }
   }
@@ -62,10 +63,10 @@ class FamilyCombination final : public Combination {
     const Index tasks = blocks(size(rows), kRows / 16);
 #pragma omp parallel for schedule(static)
     for (Index task = 0; task < tasks; ++task) {
-      const auto own = part(rows, task, kRows / 16);
-      Vector t(at(kCols) * own.size());
+      const auto task_rows = part(rows, task, kRows / 16);
+      Vector t(at(kCols) * task_rows.size());
       for (Index b = 0; b < blocks(size(cols), kCols); ++b) {
-        add_entry_block(own, part(cols, b, kCols), t.data(),
+        add_entry_block(task_rows, part(cols, b, kCols), t.data(),
                         {out.data + task * (kRows / 16) * size(cols) + b * kCols, size(cols), 0, out.stride});
       }
     }
@@ -74,19 +75,19 @@ class FamilyCombination final : public Combination {
   void add_scores(std::span<const Index> rows, std::span<const Index> cols, ConstMatrixView c,
                   MatrixView out) const override {
     for (Index r = 0; r < blocks(size(rows), kRows); ++r) {
-      const auto own = part(rows, r, kRows);
+      const auto block_rows = part(rows, r, kRows);
       const Index tasks = blocks(size(cols), kCols);
       // One sum per block of columns, added in their order: the same bits for any number of threads.
-      std::vector<Matrix> sums(at(tasks), Matrix(size(own), outputs_));
+      std::vector<Matrix> sums(at(tasks), Matrix(size(block_rows), outputs_));
 #pragma omp parallel if (tasks > 1)
       {
-        Vector t(at(kCols) * own.size());
+        Vector t(at(kCols) * block_rows.size());
 #pragma omp for schedule(dynamic)
-        for (Index b = 0; b < tasks; ++b) add_score_block(own, cols, b, c, t.data(), sums[at(b)]);
+        for (Index b = 0; b < tasks; ++b) add_score_block(block_rows, cols, b, c, t.data(), sums[at(b)]);
       }
       for (const Matrix& sum : sums) {
         for (Index k = 0; k < outputs_; ++k) {
-          for (Index i = 0; i < size(own); ++i) out(r * kRows + i, k) += sum(i, k);
+          for (Index i = 0; i < size(block_rows); ++i) out(r * kRows + i, k) += sum(i, k);
         }
       }
     }
@@ -109,11 +110,11 @@ class FamilyCombination final : public Combination {
 
   void add_score_block(std::span<const Index> rows, std::span<const Index> cols, Index block, ConstMatrixView c,
                        double* t, Matrix& sums) const {
-    const auto own = part(cols, block, kCols);
+    const auto block_cols = part(cols, block, kCols);
     std::vector<Used> used;
-    for (Index k = 0; k < outputs_; ++k) used.push_back(used_in(c, k, block * kCols, size(own)));
+    for (Index k = 0; k < outputs_; ++k) used.push_back(used_in(c, k, block * kCols, size(block_cols)));
     for (std::size_t g = 0; g < families_.size(); ++g) {
-      families_[g].quantities(rows, own, t, kCols);
+      families_[g].quantities(rows, block_cols, t, kCols);
       for (Index k = 0; k < outputs_; ++k) {
         const Used& u = used[at(k)];
         if (u.positions.empty()) continue;
@@ -138,7 +139,7 @@ Vector pair_moments(const ExponentialFamily& family, const std::vector<Index>& s
   std::vector<Vector> moments(at(threads), Vector(at(length)));
 #pragma omp parallel num_threads(threads)
   {
-    double* own = moments[at(omp_get_thread_num())].data();
+    double* thread_moments = moments[at(omp_get_thread_num())].data();
     Vector t(at(kRows * kCols));
     // Dealt out in turn, so that the sums do not depend on which thread was faster.
 #pragma omp for schedule(static, 1)
@@ -150,9 +151,9 @@ Vector pair_moments(const ExponentialFamily& family, const std::vector<Index>& s
         for (Index i = 0; i < size(rows); ++i) {
           const double ci = c[at(b * kRows + i)];
           const double* row = t.data() + i * kCols;
-          if (d == b) family.table.add_pair(row[i], ci * ci, own);
+          if (d == b) family.table.add_pair(row[i], ci * ci, thread_moments);
           for (Index j = d == b ? i + 1 : 0; j < size(cols); ++j)
-            family.table.add_pair(row[j], 2.0 * ci * c[at(d * kCols + j)], own);
+            family.table.add_pair(row[j], 2.0 * ci * c[at(d * kCols + j)], thread_moments);
         }
       }
     }

@@ -124,17 +124,17 @@ struct Evaluation {
 }
 
 KLOOM_CLONES void add_evaluations(const Evaluation& e, const double* t, Index n, double* out) {
-  const Evaluation own = e;
+  const Evaluation copy = e;
 #pragma omp simd
-  for (Index i = 0; i < n; ++i) out[i] += evaluate_at(own, t[i]);
+  for (Index i = 0; i < n; ++i) out[i] += evaluate_at(copy, t[i]);
 }
 
 KLOOM_CLONES double sum_evaluations(const Evaluation& e, const double* t, const int* chosen, const double* c,
                                     Index n) {
-  const Evaluation own = e;
+  const Evaluation copy = e;
   double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
-  for (Index a = 0; a < n; ++a) sum += c[a] * evaluate_at(own, t[chosen[a]]);
+  for (Index a = 0; a < n; ++a) sum += c[a] * evaluate_at(copy, t[chosen[a]]);
   return sum;
 }
 

@@ -157,13 +157,13 @@ Matrix features_of(const FeatureMap& map, const std::vector<KernelTerm>& terms, 
         fourier ? projections(map, group, samples, rows) : distances(map.basis, samples, rows, group);
 #pragma omp parallel for schedule(static)
     for (Index k = first; k < last; ++k) {
-      const MatrixView own{result.data() + k * count, count, rows.size(), result.rows()};
+      const MatrixView of_kernel{result.data() + k * count, count, rows.size(), result.rows()};
       if (fourier) {
-        add_fourier(map, terms[at(k)], shared, own);
+        add_fourier(map, terms[at(k)], shared, of_kernel);
         continue;
       }
       const ConstMatrixView root{map.whitening.data() + k * count, count, count, map.whitening.rows()};
-      algebra::gemm(Op::none, Op::none, 1.0, root, kernel_of(terms[at(k)], shared).view(), 0.0, own);
+      algebra::gemm(Op::none, Op::none, 1.0, root, kernel_of(terms[at(k)], shared).view(), 0.0, of_kernel);
     }
     first = last;
   }
@@ -177,8 +177,8 @@ FeatureError feature_error(const FeatureMap& map, const std::vector<KernelTerm>&
   FeatureError error;
   Matrix products(n, n);
   for (std::size_t k = 0; k < terms.size(); ++k) {
-    const ConstMatrixView own{features.data() + static_cast<Index>(k) * count, count, n, features.rows()};
-    algebra::gemm(Op::transpose, Op::none, 1.0, own, own, 0.0, products.view());
+    const ConstMatrixView of_kernel{features.data() + static_cast<Index>(k) * count, count, n, features.rows()};
+    algebra::gemm(Op::transpose, Op::none, 1.0, of_kernel, of_kernel, 0.0, products.view());
     const Matrix kernel = kernel_of(terms[k], distances(samples, samples, {0, n}, terms[k]));
     for (std::size_t i = 0; i < kernel.values().size(); ++i) {
       const double difference = std::abs(kernel.values()[i] - products.values()[i]);

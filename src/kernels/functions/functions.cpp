@@ -119,6 +119,7 @@ PairSum pair_sum_of(KernelFunction function) {
     case KernelFunction::intersection:
       return PairSum::minimum;
     case KernelFunction::overlap:
+    case KernelFunction::trees:
       return PairSum::agreement;
     case KernelFunction::polynomial:
     case KernelFunction::linear:
@@ -133,7 +134,7 @@ bool has_unit_diagonal(KernelFunction function) {
   return function == KernelFunction::rbf || function == KernelFunction::laplacian ||
          function == KernelFunction::chi2 || function == KernelFunction::cosine ||
          function == KernelFunction::expdist || function == KernelFunction::overlap ||
-         function == KernelFunction::words;
+         function == KernelFunction::words || function == KernelFunction::trees;
 }
 
 bool uses_texts(KernelFunction function) {

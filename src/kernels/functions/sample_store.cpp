@@ -47,11 +47,11 @@ SampleStore::SampleStore(const std::vector<KernelTerm>& terms, Index features)
 
 void SampleStore::append(std::span<const double> sample) {
   samples_.append(sample);
-  Vector own;
+  Vector features;
   for (Part& part : parts_) {
-    own.clear();
-    for (const Index d : part.features) own.push_back(sample[static_cast<std::size_t>(d)]);
-    part.samples.append(own);
+    features.clear();
+    for (const Index d : part.features) features.push_back(sample[static_cast<std::size_t>(d)]);
+    part.samples.append(features);
   }
 }
 

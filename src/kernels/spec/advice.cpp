@@ -13,6 +13,7 @@
 #include "data/column_fit.h"
 #include "kernels/spec/relevance.h"
 #include "kernels/spec/spec.h"
+#include "kernels/spec/taught_trees.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 
@@ -57,8 +58,13 @@ struct BlockStatistics {
 class Adviser {
  public:
   Adviser(const Dataset& raw, const Preprocessing& preprocessing, const std::vector<ColumnDecision>& decisions,
-          const Targets* targets)
-      : raw_(raw), preprocessing_(preprocessing), decisions_(decisions), targets_(targets), finder_(raw) {
+          const Targets* targets, bool spares_teachers)
+      : raw_(raw),
+        preprocessing_(preprocessing),
+        decisions_(decisions),
+        targets_(targets),
+        spares_teachers_(spares_teachers),
+        finder_(raw) {
     budget_ = raw.samples > kManySamples ? kKernelsOfMany : kKernels;
   }
 
@@ -140,8 +146,8 @@ class Adviser {
     const Index j = finder_.numeric(column.feature);
     Vector values;
     if (j >= 0) {
-      const auto own = raw_.features.column(j);
-      values.assign(own.begin(), own.end());
+      const auto feature = raw_.features.column(j);
+      values.assign(feature.begin(), feature.end());
     } else if (const TextColumn* text = finder_.text(column.feature)) {
       values = data::numbers_in(text->values, column.format);
     }
@@ -291,7 +297,7 @@ class Adviser {
   void table() {
     const Block block = measure("all", all_columns());
     if (block.numbers + block.marks == 0 || !varies()) return;
-    relevant();
+    taught();
     add_all(families_of(block, budget_), "all", 1);
     why(reason_of(block, "all columns"));
     if (block.numbers > kFewColumns || raw_.samples < kEnoughSamples || block.numbers < 2) {
@@ -316,12 +322,17 @@ class Adviser {
     why("few columns: a kernel on each shows which of them matter");
   }
 
-  // Kernels that weigh columns by what the target depends on, where there are samples enough to learn that.
-  void relevant() {
+  // Kernels that learn from the targets, where there are samples enough.
+  void taught() {
     std::set<std::pair<std::string, std::string>> sources;
     for (const auto& column : preprocessing_.columns())
       if (column.scale != 0.0) sources.emplace(column.source().name, column.source().view);
-    if (targets_ == nullptr || !kernels::relevance_pays(*targets_, std::ssize(sources))) return;
+    if (targets_ == nullptr) return;
+    if (spares_teachers_ && kernels::trees_pay(*targets_, std::ssize(sources))) {
+      add("trees(leaves=8)", "all", 1);
+      why("enough samples: trees that half of them grow, for thresholds and for columns that matter together");
+    }
+    if (!kernels::relevance_pays(*targets_, std::ssize(sources))) return;
     add("rbf(width=0.6,1,1.7, scale=relevance)", "all", 3);
     add("laplacian(auto=0.5,1, scale=relevance)", "all", 2);
     why("many samples: kernels that weigh every column by how much the target depends on it");
@@ -362,16 +373,16 @@ class Adviser {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       if (done[b]) continue;
       // Views of the same kind share their families, which keeps the spec short.
-      const Families own = families_of(blocks[b], each);
+      const Families families = families_of(blocks[b], each);
       std::string scope;
       Index count = 0;
       for (std::size_t other = b; other < blocks.size(); ++other) {
-        if (families_of(blocks[other], each) != own) continue;
+        if (families_of(blocks[other], each) != families) continue;
         done[other] = true;
         scope += (scope.empty() ? "" : ", ") + blocks[other].scope;
         ++count;
       }
-      add_all(own, scope, count);
+      add_all(families, scope, count);
       why(reason_of(blocks[b], scope));
     }
     together(blocks);
@@ -419,6 +430,7 @@ class Adviser {
   const Preprocessing& preprocessing_;
   const std::vector<ColumnDecision>& decisions_;
   const Targets* targets_;
+  bool spares_teachers_;
   data::ColumnFinder finder_;
   std::string text_;
   std::vector<std::string> reasons_;
@@ -428,14 +440,15 @@ class Adviser {
 }  // namespace
 
 KernelAdvice advise_kernels(const Dataset& raw, const Preprocessing& preprocessing,
-                            const std::vector<ColumnDecision>& decisions, const Targets* targets) {
-  return Adviser(raw, preprocessing, decisions, targets).advise();
+                            const std::vector<ColumnDecision>& decisions, const Targets* targets,
+                            bool spares_teachers) {
+  return Adviser(raw, preprocessing, decisions, targets, spares_teachers).advise();
 }
 
-KernelSpec default_kernel_spec(const Dataset& train, const Targets* targets) {
+KernelSpec default_kernel_spec(const Dataset& train, const Targets* targets, bool spares_teachers) {
   std::vector<ColumnDecision> decisions;
   const Preprocessing preprocessing = Preprocessing::fit(train, {}, &decisions);
-  return advise_kernels(train, preprocessing, decisions, targets).spec;
+  return advise_kernels(train, preprocessing, decisions, targets, spares_teachers).spec;
 }
 
 }  // namespace kloom

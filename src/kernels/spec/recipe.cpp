@@ -69,7 +69,8 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   recipe.preprocessing = Preprocessing::fit(train, preprocessing, &recipe.decisions);
   recipe.spec = spec;
   if (spec.families.empty()) {
-    KernelAdvice advice = advise_kernels(train, recipe.preprocessing, recipe.decisions, targets);
+    KernelAdvice advice =
+        advise_kernels(train, recipe.preprocessing, recipe.decisions, targets, options.spares_teachers);
     recipe.spec = std::move(advice.spec);
     recipe.advice = std::move(advice.reasons);
   }
@@ -80,6 +81,7 @@ Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOpt
   ResolveOptions resolve;
   resolve.normalisation = options.normalisation;
   resolve.clip_spectrum = options.clip_spectrum;
+  resolve.targets = targets;
   for (Index f = 0; f < recipe.basis.features.cols(); ++f)
     resolve.constant.push_back(recipe.preprocessing.constant(f));
   kernels::add_transformed_columns(recipe, train, targets, resolve);

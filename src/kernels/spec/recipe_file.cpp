@@ -9,6 +9,7 @@
 #include <span>
 
 #include "data/container_json.h"
+#include "kernels/functions/decision_trees.h"
 #include "kernels/spec/preprocessing_file.h"
 #include "kloom/error.h"
 
@@ -24,7 +25,8 @@ constexpr std::array all_functions = {
     KernelFunction::rbf,          KernelFunction::polynomial, KernelFunction::linear,
     KernelFunction::cosine,       KernelFunction::laplacian,  KernelFunction::chi2,
     KernelFunction::intersection, KernelFunction::spectrum,   KernelFunction::precomputed,
-    KernelFunction::expdist,      KernelFunction::overlap,    KernelFunction::words};
+    KernelFunction::expdist,      KernelFunction::overlap,    KernelFunction::words,
+    KernelFunction::trees};
 constexpr std::array all_normalisations = {Normalisation::none, Normalisation::unit_diagonal,
                                            Normalisation::unit_trace, Normalisation::unit_variance,
                                            Normalisation::centre};
@@ -50,6 +52,46 @@ std::vector<PrecomputedMatrix> matrices_named(const std::vector<std::string>& na
   return out;
 }
 
+// The trees of all kernels, back to back, and how many each kernel has.
+void save_trees(const std::vector<KernelTerm>& terms, data::SectionList& sections) {
+  std::vector<Index> counts;
+  Packed<Index> features;
+  Packed<Index> children;
+  Packed<double> thresholds;
+  for (const KernelTerm& term : terms) {
+    counts.push_back(std::ssize(term.trees));
+    for (const DecisionTree& tree : term.trees) {
+      features.add(tree.features);
+      children.add(tree.children);
+      thresholds.add(tree.thresholds);
+    }
+  }
+  if (features.lengths.empty()) return;
+  sections.indices("recipe.trees", std::move(counts));
+  sections.indices("recipe.trees.nodes", std::move(features.lengths));
+  sections.indices("recipe.trees.features", std::move(features.entries));
+  sections.indices("recipe.trees.children", std::move(children.entries));
+  sections.vector("recipe.trees.thresholds", std::move(thresholds.entries));
+}
+
+void load_trees(std::vector<KernelTerm>& terms, data::TensorReader& tensors) {
+  if (!tensors.has("recipe.trees")) return;
+  const data::Container& file = tensors.container();
+  const std::vector<Index> counts = tensors.indices("recipe.trees");
+  const std::vector<Index> nodes = tensors.indices("recipe.trees.nodes");
+  auto features =
+      unpack(nodes, tensors.indices("recipe.trees.features"), nodes.size(), file, "recipe.trees.features");
+  auto children =
+      unpack(nodes, tensors.indices("recipe.trees.children"), nodes.size(), file, "recipe.trees.children");
+  auto thresholds =
+      unpack(nodes, tensors.vector("recipe.trees.thresholds"), nodes.size(), file, "recipe.trees.thresholds");
+  std::vector<DecisionTree> trees;
+  for (std::size_t t = 0; t < nodes.size(); ++t)
+    trees.push_back({std::move(features[t]), std::move(thresholds[t]), std::move(children[t])});
+  auto grown = unpack(counts, trees, terms.size(), file, "recipe.trees");
+  for (std::size_t p = 0; p < terms.size(); ++p) terms[p].trees = std::move(grown[p]);
+}
+
 json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& sections) {
   json list = json::array();
   Vector numbers;
@@ -70,6 +112,7 @@ json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& section
   sections.indices("recipe.terms.features", std::move(features.entries));
   sections.indices("recipe.terms.mean_counts", std::move(means.lengths));
   sections.vector("recipe.terms.means", std::move(means.entries));
+  save_trees(terms, sections);
   return list;
 }
 
@@ -99,6 +142,7 @@ std::vector<KernelTerm> load_terms(const json& list, data::TensorReader& tensors
     entry.finish();
     terms.push_back(std::move(t));
   }
+  load_trees(terms, tensors);
   return terms;
 }
 
@@ -205,6 +249,10 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   const bool falls = t.function == KernelFunction::rbf || t.function == KernelFunction::laplacian ||
                      t.function == KernelFunction::chi2 || t.function == KernelFunction::expdist;
   if ((falls && t.parameter < 0.0) || t.scale < 0.0) return "a kernel has a width or scale below 0";
+  if ((t.function == KernelFunction::trees) == t.trees.empty())
+    return "a kernel of trees has none, or another kernel has some";
+  const std::string trouble = trees_trouble(t.trees, std::ssize(t.features));
+  if (!trouble.empty()) return trouble;
   // Length of a k-mer: a small whole number, or the conversion to an integer would be meaningless.
   if (t.function == KernelFunction::spectrum &&
       (t.parameter < 1 || t.parameter > 1e6 || t.parameter != std::floor(t.parameter)))

@@ -9,7 +9,7 @@
 
 #include "algebra/blas.h"
 #include "algebra/lbfgs.h"
-#include "data/folds.h"
+#include "kernels/spec/teachers.h"
 
 namespace kloom::kernels {
 namespace {
@@ -239,15 +239,6 @@ Matrix learned_targets(const Targets& targets, const std::vector<Index>& chosen)
   return y;
 }
 
-std::vector<Index> labelled(const Targets& targets) {
-  std::vector<Index> found;
-  for (Index i = 0; i < targets.samples(); ++i) {
-    const bool weighs = targets.weights.empty() || targets.weights[at(i)] > 0.0;
-    if (weighs && (targets.codes.empty() || targets.codes[at(i)] != Targets::unlabelled)) found.push_back(i);
-  }
-  return found;
-}
-
 }  // namespace
 
 RelevanceValue relevance_value(const RelevanceProblem& problem, const Vector& logarithms) {
@@ -295,20 +286,13 @@ Vector learn_relevance(const RelevanceProblem& problem) {
 }
 
 std::vector<Index> relevance_samples(const Targets& targets) {
-  constexpr std::uint64_t kSeed = 5;
-  std::vector<Index> among = labelled(targets);
-  const auto n = std::ssize(among);
-  const Index most = std::min(kMostSamples, static_cast<Index>(kShare * static_cast<double>(n)));
-  std::vector<int> codes;
-  codes.reserve(among.size());
-  for (const Index i : among) codes.push_back(targets.codes.empty() ? 0 : targets.codes[at(i)]);
-  return data::spread_samples(among, codes, most, kSeed);
+  return teachers(targets, kShare, kMostSamples);
 }
 
 bool relevance_pays(const Targets& targets, Index columns) {
   const bool task =
       targets.task == Task::binary || targets.task == Task::multiclass || targets.task == Task::regression;
-  return task && columns >= 2 && columns <= kMostColumns && std::ssize(labelled(targets)) >= kEnough;
+  return task && columns >= 2 && columns <= kMostColumns && std::ssize(labelled_samples(targets)) >= kEnough;
 }
 
 std::vector<Index> add_relevant_columns(Preprocessing& preprocessing, const Dataset& standardised,

@@ -12,8 +12,7 @@
 // x_g is one number, or the 0/1 features of a category, which share their scale. The prior draws the scales together, so
 // that few samples cannot tell columns apart that are alike. Kernels on features times θ then look where the target does.
 //
-// Learned scales have seen labels. Whoever compares such kernels with others by held-out losses must not count the
-// samples that they were learned from: relevance_samples() says which.
+// Learned scales have seen labels (teachers.h): relevance_samples() says whose.
 #pragma once
 
 #include <vector>

@@ -23,6 +23,7 @@
 #include "kernels/spec/sample_check.h"
 #include "kernels/spec/scopes.h"
 #include "kernels/spec/spec.h"
+#include "kernels/spec/taught_trees.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 
@@ -126,6 +127,7 @@ class Resolver {
     if (values.empty()) add(term, name_of(family, target, ""));
     for (const double value : values) {
       term.parameter = parameter == "width" ? 0.5 / (value * value) : value;
+      if (family.function == KernelFunction::trees) term.trees = grow_trees(train_, term, options_.targets);
       add(term, name_of(family, target, fmt::format("{}={}", parameter, value)));
     }
   }
@@ -224,7 +226,7 @@ class Resolver {
     for (const KernelTerm& term : terms_) {
       if (!uses_features(term.function) || pair_sum_of(term.function) != PairSum::dot) continue;
       if (features != term.features) norm = largest_norm(features = term.features);
-      // A unit diagonal is reached before the power is taken.
+      // Polynomials with a unit diagonal divide x·z + 1 by its size before they take the power.
       const bool powered =
           term.function == KernelFunction::polynomial && term.normalisation != Normalisation::unit_diagonal;
       if (norm < limit && (!powered || std::pow(norm + 1.0, term.parameter) < limit)) continue;

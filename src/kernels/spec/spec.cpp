@@ -11,7 +11,7 @@
 namespace kloom::kernels {
 namespace {
 
-constexpr std::array<FamilyRule, 12> kRules = {{
+constexpr std::array<FamilyRule, 13> kRules = {{
     {KernelFunction::rbf,
      "rbf",
      "gaussian",
@@ -72,6 +72,7 @@ constexpr std::array<FamilyRule, 12> kRules = {{
      "expdist(gamma=2^-5..2^5, count=200)"},
     {KernelFunction::overlap, "overlap", "", {"", ""}, Unsaid::nothing, false, false, 0, "overlap"},
     {KernelFunction::words, "words", "", {"", ""}, Unsaid::nothing, false, false, 0, "words"},
+    {KernelFunction::trees, "trees", "", {"leaves", ""}, Unsaid::error, false, true, 256, "trees(leaves=16)"},
 }};
 
 std::string family_text(const KernelFamily& family) {

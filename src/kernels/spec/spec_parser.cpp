@@ -46,9 +46,9 @@ struct Name {
   bool quoted = false;
 };
 
-// Kernels of categories, texts and given matrices see their inputs in one way only.
+// Kernels of categories, texts and given matrices see their inputs in one way only, and trees see their order only.
 bool takes_scale(KernelFunction function) {
-  return uses_features(function) && function != KernelFunction::overlap;
+  return uses_features(function) && function != KernelFunction::overlap && function != KernelFunction::trees;
 }
 
 std::string parameter_list(const FamilyRule& rule) {

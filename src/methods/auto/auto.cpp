@@ -11,7 +11,7 @@
 #include "algebra/blas.h"
 #include "base/progress.h"
 #include "data/folds.h"
-#include "kernels/spec/relevance.h"
+#include "kernels/spec/teachers.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
 #include "methods/auto/blend.h"
@@ -31,6 +31,13 @@ constexpr Index kAllUpTo = 1500;     // samples that may all be landmarks
 constexpr Index kSome = 1500;        // landmarks where there are more
 constexpr Index kFoldEnough = 4000;  // samples from which one fold has enough of them to judge classes by
 
+// Kernels of the samples of the screening are held all at once: many kernels are compared on fewer samples.
+Index screened_samples(Index asked, Index kernels) {
+  constexpr double kEntries = 3e7;
+  const auto affordable = static_cast<Index>(std::sqrt(kEntries / static_cast<double>(kernels)));
+  return std::min(asked, std::max<Index>(affordable, 40));
+}
+
 // The samples `chosen` of a task.
 MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chosen) {
   MachineTask part;
@@ -47,6 +54,7 @@ MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chos
 struct Entry {
   std::size_t candidate = 0;
   Machine machine;
+  Matrix on_landmarks;  // its coefficients, before the factor
 };
 
 class Fitter {
@@ -69,6 +77,7 @@ class Fitter {
   [[nodiscard]] Chosen chosen() const;
   void fill(FitResult& result) const;
   void tell(Report& report) const;
+  void add_entry(std::size_t candidate, const Matrix& back, Machine machine);
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
   // Where samples lack kernels: what makes up for that in the sum with these weights. Else empty.
   [[nodiscard]] Vector scales_of(const Vector& weights) const {
@@ -103,7 +112,6 @@ class Fitter {
   Vector losses_;     // of every kernel alone
   Vector diagonals_;  // mean of each kernel
   std::vector<Candidate> candidates_;
-  std::vector<Matrix> back_;  // of every candidate: from features to coefficients on the landmarks
   std::vector<Entry> entries_;
   Blend blend_;
   double counted_ = 0.0;  // seconds
@@ -134,8 +142,8 @@ void Fitter::set_task() {
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
-// Kernels with scale=relevance have seen labels; their held-out losses tell the truth on the other samples only. With
-// many samples those of one fold tell as much as is needed, and only one fold has to be held out.
+// Some kernels have learned from the labels of some samples, their teachers. Held-out losses of teachers would look too
+// good, so only the others are judged. With many samples one fold has enough of them, and only that is held out.
 void Fitter::set_judges() {
   judges_ = samples_;
   if (task_.classes > 0 && std::ssize(samples_) >= kFoldEnough) {
@@ -144,11 +152,8 @@ void Fitter::set_judges() {
       if (task_.folds[at(i)] != 0) task_.judged[at(i)] = 0.0;
     }
   }
-  const auto learned = [](const std::string& name) {
-    return name.find("scale=relevance") != std::string::npos;
-  };
-  if (std::ranges::none_of(bank_.names(), learned)) return;
-  const std::vector<Index> teachers = kernels::relevance_samples(targets_);
+  const std::vector<Index> teachers = kernels::teachers_of(bank_.names(), targets_);
+  if (teachers.empty()) return;
   std::erase_if(judges_, [&](Index i) { return std::ranges::binary_search(teachers, i); });
   if (task_.judged.empty()) task_.judged = task_.weights_without(-1);
   for (const Index i : teachers) task_.judged[at(i)] = 0.0;
@@ -181,12 +186,8 @@ double Fitter::mean_diagonal(const Matrix& kernel, Index p, const std::vector<In
 }
 
 void Fitter::screen() {
-  // Kernels of the chosen samples are held all at once; many kernels are compared on fewer samples.
-  constexpr double kEntries = 3e7;
   const Index p = bank_.kernels();
-  const auto affordable = static_cast<Index>(std::sqrt(kEntries / static_cast<double>(p)));
-  const std::vector<Index> chosen =
-      screening_samples(std::min(options_.screen_on, std::max<Index>(affordable, 40)));
+  const std::vector<Index> chosen = screening_samples(screened_samples(options_.screen_on, p));
   const auto n = std::ssize(chosen);
   const MachineTask part = part_of_task(task_, chosen);
   Vector values(at(p * n * n));
@@ -245,21 +246,22 @@ void Fitter::try_candidates() {
     }
     const Vector& weights = candidates_[at(c)].weights;
     KernelFeatures features = kernel_features(bank_, weights, landmarks_, most, scales_of(weights));
-    entries_.push_back({at(c), ridge_machine(features, task_)});
+    // Only logistic regression needs the features once more.
+    add_entry(at(c), features.back,
+              ridge_machine(task_.classes > 0 ? features.phi : std::move(features.phi), task_));
     const auto n = static_cast<double>(bank_.rows());
     const auto m = static_cast<double>(landmarks_.size());
-    const auto r = static_cast<double>(features.phi.cols());
+    const auto r = static_cast<double>(features.back.cols());
     spend_on_products(10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r);
     if (task_.classes > 0 && !out_of_time(0.75)) {
       const double pass = 4.0 * n * r * static_cast<double>(task_.outputs());
       const double most_passes = options_.time / 6.0 * kPassRate / pass;
-      entries_.push_back({at(c), logistic_machine(features, task_, [&](Index passes) {
-                            return static_cast<double>(passes) > most_passes ||
-                                   meter_.seconds() > 0.8 * options_.time;
-                          })});
+      const auto enough = [&](Index passes) {
+        return static_cast<double>(passes) > most_passes || meter_.seconds() > 0.8 * options_.time;
+      };
+      add_entry(at(c), features.back, logistic_machine(features, task_, enough));
       spend_on_passes(pass * static_cast<double>(entries_.back().machine.passes));
     }
-    back_.push_back(std::move(features.back));
     longest = std::max(longest, meter_.seconds() - begun);
     stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;
   }
@@ -272,12 +274,11 @@ void Fitter::repeat(const Chosen& chosen) {
     if (told.logistic && task_.classes == 0)
       throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
     candidates_.push_back({"as told", told.weights});
-    KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
+    const KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
     Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
                                     : ridge_machine_at(features, task_, told.ridge);
     machine.factor = told.factor;
-    entries_.push_back({candidates_.size() - 1, std::move(machine)});
-    back_.push_back(std::move(features.back));
+    add_entry(candidates_.size() - 1, features.back, std::move(machine));
     blend_.shares.push_back(told.share);
   }
   blend_.bias.assign(at(task_.outputs()), 0.0);
@@ -296,14 +297,19 @@ Chosen Fitter::chosen() const {
   return all;
 }
 
-Matrix Fitter::coefficients_of(const Entry& entry) const {
-  const Matrix& back = back_[entry.candidate];
-  Matrix on_landmarks(back.rows(), entry.machine.w.cols());
-  algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, back.view(), entry.machine.w.view(), 0.0,
+// `back` leads from features to coefficients; it is as large as the features, and not kept.
+void Fitter::add_entry(std::size_t candidate, const Matrix& back, Machine machine) {
+  Matrix on_landmarks(back.rows(), machine.w.cols());
+  algebra::gemm(algebra::Op::none, algebra::Op::none, 1.0, back.view(), machine.w.view(), 0.0,
                 on_landmarks.view());
-  Matrix coefficients(bank_.rows(), entry.machine.w.cols());
+  entries_.push_back({candidate, std::move(machine), std::move(on_landmarks)});
+}
+
+Matrix Fitter::coefficients_of(const Entry& entry) const {
+  Matrix coefficients(bank_.rows(), entry.on_landmarks.cols());
   for (Index c = 0; c < coefficients.cols(); ++c) {
-    for (Index j = 0; j < back.rows(); ++j) coefficients(landmarks_[at(j)], c) = on_landmarks(j, c);
+    for (std::size_t j = 0; j < landmarks_.size(); ++j)
+      coefficients(landmarks_[j], c) = entry.on_landmarks(static_cast<Index>(j), c);
   }
   return coefficients;
 }
@@ -398,11 +404,13 @@ FitResult Fitter::fit() {
   return result;
 }
 
-// Features, cross products and eigenvectors of one candidate, and the kernels of the screening.
+// The most of three: the kernels of the screening; cross products and eigenvectors of one candidate (kernel_features); its
+// features twice, and once more eigenvectors (ridge_machine).
 std::size_t working_memory(Index n, Index p, Index outputs) {
   const Index m = n <= kAllUpTo ? n : kSome;
-  const Index screened = std::min<Index>(350, n);
-  return at(3 * n * m + 4 * m * m + p * screened * screened + 40 * n * outputs) * sizeof(double);
+  const Index screened = std::min(n, screened_samples(AutoOptions().screen_on, p));
+  const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m});
+  return at(most + 40 * n * outputs) * sizeof(double);
 }
 
 }  // namespace
@@ -443,6 +451,7 @@ Learner auto_learner() {
   learner.operations = [](double n, double /*p*/) { return n * n * n; };
   learner.working_memory = working_memory;
   learner.wants_entries = true;
+  learner.spares_teachers = true;
   learner.stores_up_to = kAllUpTo;
   return learner;
 }

@@ -115,8 +115,9 @@ std::vector<Candidate> propose_candidates(const std::vector<std::string>& kernel
                                           Index most) {
   Proposals proposals(kernel_names, losses, diagonals);
   proposals.add("sum of the best 5", proposals.best(5));
-  // Kernels that learned which columns matter are worth a try whatever the few samples of the screening say.
-  proposals.add_kinds([](const std::string& kind, double) { return kind.ends_with(kByRelevance); });
+  // Kernels that learned from labels are worth a try whatever the few samples of the screening say.
+  proposals.add_kinds(
+      [](const std::string& kind, double) { return kind.ends_with(kByRelevance) || kind == "trees"; });
   proposals.add("best kernel", proposals.best(1));
   if (proposals.several_groups()) {
     proposals.add("best of every group", proposals.best_of_groups(1));

@@ -126,7 +126,7 @@ double chosen_sigma_g(const KernelBank& bank, const Targets& targets, BemklOptio
   constexpr double kUsual = 1.0;
   if (targets.task != Task::multiclass || options.calibration == "none") return kUsual;
   const SomeSamples some = some_samples(bank, targets, kMost, kLeast, context.seed);
-  if (some.targets.task != Task::multiclass) return kUsual;
+  if (some.bank == nullptr || some.targets.task != Task::multiclass) return kUsual;
   options.tolerance = std::max(options.tolerance, 1e-4);
   double best = kUsual;
   double least = std::numeric_limits<double>::infinity();
@@ -201,7 +201,9 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
       {"calibration", &O::calibration, one_of("held-out", "none"),
        "learn from three folds how sure probabilities and intervals may be"},
       {"literal", &O::literal,
-       "as published: random start, all iterations, probabilities divided by the variance"},
+       "as published: random start, 200 iterations, margin 1 and sigma_g 1 where nothing else is said, "
+       "probabilities "
+       "divided by the variance"},
   };
   return table;
 }
@@ -275,20 +277,28 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
   return model;
 }
 
+// The settings of the paper, in place of defaults.
+static BemklOptions as_published(BemklOptions options) {
+  const BemklOptions defaults;
+  options.start = "random";
+  options.acceleration = options.calibration = "none";
+  options.tolerance = 0.0;
+  if (options.margin == defaults.margin) options.margin = 1.0;
+  if (options.iterations == defaults.iterations) options.iterations = 200;
+  if (options.sigma_g == defaults.sigma_g) options.sigma_g = 1.0;
+  return options;
+}
+
 FitResult fit_bemkl(const KernelBank& bank, const Targets& targets, const BemklOptions& options,
                     const Context& context) {
   return complete_fit(find_learner("bemkl"), bank, targets, option_texts(bemkl_option_table(), options),
                       context, [&](FitResult& result) {
-                        BemklOptions settled = options;
-                        if (options.literal) {
-                          settled.start = "random";
-                          settled.acceleration = settled.calibration = "none";
-                          settled.tolerance = 0.0;
-                        }
-                        if (options.sigma_g == 0.0)
+                        BemklOptions settled = options.literal ? as_published(options) : options;
+                        if (settled.sigma_g == 0.0)
                           settled.sigma_g = chosen_sigma_g(bank, targets, settled, context);
                         learn(bank, targets, settled, context, result);
-                        result.report.options["sigma_g"] = number_text(settled.sigma_g);
+                        for (const auto& [name, text] : option_texts(bemkl_option_table(), settled))
+                          result.report.options[name] = text;
                       });
 }
 

@@ -32,15 +32,15 @@ class NonNegativeCovariances final : public Covariances {
     next->weight_entropy_ = 0.0;
     for (std::size_t m = 0; m < e.size(); ++m) {
       const auto k = static_cast<Index>(m);
-      const double own = precision(k, k);
-      const double location = e[m] + (asked(0, k) - algebra::dot(precision.column(k), e)) / own;
-      const double z = location * std::sqrt(own);  // in units of the deviation
-      e[m] = solvers::truncated_excess(z) / std::sqrt(own);
-      next->weight_variances_[m] = solvers::truncated_variance(z) / own;
+      const double precision_kk = precision(k, k);
+      const double location = e[m] + (asked(0, k) - algebra::dot(precision.column(k), e)) / precision_kk;
+      const double z = location * std::sqrt(precision_kk);  // in units of the deviation
+      e[m] = solvers::truncated_excess(z) / std::sqrt(precision_kk);
+      next->weight_variances_[m] = solvers::truncated_variance(z) / precision_kk;
       next->weight_location_[m] = location;
-      next->weight_precision_[m] = own;
+      next->weight_precision_[m] = precision_kk;
       next->weight_entropy_ += std::numbers::ln2 +
-                               0.5 * (1.0 + std::log(2.0 * std::numbers::pi) - std::log(own)) +
+                               0.5 * (1.0 + std::log(2.0 * std::numbers::pi) - std::log(precision_kk)) +
                                log_normal_cdf(z) - 0.5 * z * solvers::normal_hazard(z);
       asked(0, k) = e[m];
     }

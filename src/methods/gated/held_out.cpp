@@ -59,14 +59,14 @@ Matrix held_out_sigmoids(const std::vector<MarginOutput>& outputs, const Matrix&
   Matrix sigmoids(std::ssize(outputs), 2);
   for (Index c = 0; c < sigmoids.rows(); ++c) {
     const MarginTask& task = outputs[at(c)].task;
-    Vector own;
+    Vector of_output;
     Vector positive;
     for (Index i = 0; i < scores.rows(); ++i) {
       if (task.box[at(i)] == 0.0) continue;
-      own.push_back(scores(i, c));
+      of_output.push_back(scores(i, c));
       positive.push_back(task.y[at(i)] > 0.0 ? 1.0 : 0.0);
     }
-    const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(own, positive);
+    const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(of_output, positive);
     sigmoids(c, 0) = sigmoid.a;
     sigmoids(c, 1) = sigmoid.b;
   }

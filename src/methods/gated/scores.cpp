@@ -29,13 +29,13 @@ void softmax(std::span<double> values, Index stride, Index count) {
 // Gates of the rows, given what the kernels say there.
 Matrix gates_of(const Model& model, Index output, const Matrix& outputs, const Matrix& inputs) {
   const Gates& gate = part_of<GatedPart>(model).gates;
-  const Gates::Output& own = gate.outputs[at(output)];
-  if (gate.kind != Gates::Kind::switches) return gate_values(gate.kind, own.parameters, inputs);
+  const Gates::Output& of_output = gate.outputs[at(output)];
+  if (gate.kind != Gates::Kind::switches) return gate_values(gate.kind, of_output.parameters, inputs);
   const PatternScores chosen =
-      best_patterns(outputs, own.patterns, model.bias[at(output)], model.task == Task::binary);
+      best_patterns(outputs, of_output.patterns, model.bias[at(output)], model.task == Task::binary);
   Matrix gates(outputs.rows(), outputs.cols());
   for (Index i = 0; i < gates.rows(); ++i) {
-    for (Index p = 0; p < gates.cols(); ++p) gates(i, p) = own.patterns(chosen.patterns[at(i)], p);
+    for (Index p = 0; p < gates.cols(); ++p) gates(i, p) = of_output.patterns(chosen.patterns[at(i)], p);
   }
   return gates;
 }
@@ -44,12 +44,12 @@ Matrix gates_of(const Model& model, Index output, const Matrix& outputs, const M
 
 Matrix gated_outputs(const KernelBank& bank, std::span<const double> weights,
                      std::span<const double> coefficients, const Matrix& gates) {
-  Matrix own(bank.cols(), bank.kernels());
+  Matrix gated(bank.cols(), bank.kernels());
   for (Index p = 0; p < bank.kernels(); ++p) {
     if (weights[at(p)] == 0.0) continue;
-    for (Index n = 0; n < bank.cols(); ++n) own(n, p) = weights[at(p)] * coefficients[at(n)] * gates(n, p);
+    for (Index n = 0; n < bank.cols(); ++n) gated(n, p) = weights[at(p)] * coefficients[at(n)] * gates(n, p);
   }
-  return bank.apply_each(own.view());
+  return bank.apply_each(gated.view());
 }
 
 PatternScores best_patterns(const Matrix& outputs, const Matrix& patterns, double bias, bool two_classes) {

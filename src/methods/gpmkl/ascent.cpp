@@ -11,8 +11,8 @@
 namespace kloom::methods {
 namespace {
 
-// Targets are of size 1. Noise below a thousandth of their deviation only makes matrices singular; a prior deviation of
-// the scores above a thousand says "separable" as well as any larger one.
+// Targets have a deviation of about 1. Noise below a thousandth of that only makes matrices singular. Scores with a prior
+// deviation above a thousand separate the classes; a larger one says no more.
 constexpr double kLeastNoise = 1e-6;
 constexpr double kLargest = 1e6;
 constexpr double kLongestStep = 2.0;  // of a logarithm
@@ -50,7 +50,7 @@ class Climb {
   bool drop(Point& now) const;
   // Gives a little to kernels without a weight whose slope is upward.
   bool raise(Point& now) const;
-  // Largest slope over the logarithms, over the tolerance: for contributions of 0 that of becoming a newcomer.
+  // Largest slope by a logarithm, in units of the tolerance. At a weight of 0 the slope times newcomer() takes its place.
   [[nodiscard]] double excess(const Point& now) const;
 
   Index iterations = 0;
@@ -59,8 +59,8 @@ class Climb {
 
  private:
   [[nodiscard]] double total(const Vector& v) const;
-  // The contribution by which slopes at 0 are judged: 1, which is the size of targets and usual for scores, or that
-  // of all others together where it is less.
+  // How much a kernel of weight 0 would contribute if it came in, which turns its slope into a gain: as much as all
+  // others together, and at most 1, the size of the targets.
   [[nodiscard]] double newcomer(const Vector& v) const { return std::min(1.0, total(v)); }
   // Slopes by the logarithms; 0 where a bound is in the way, or the contribution is 0.
   [[nodiscard]] Vector log_slopes(const Point& now) const;
@@ -178,7 +178,8 @@ bool Climb::line_search(const Point& now, const Vector& direction, const Vector&
 bool Climb::round(Point& now, Index most) {
   Vector slopes = log_slopes(now);
   Vector curvature(slopes.size());
-  // In logarithms a first step is at most 1, and half a nat for every sample is much.
+  // The Hessian before the first step. Variables are logarithms, so no step should be longer than 1 (|slope| as the
+  // curvature), and shorter where the slope is below 0.05 per sample.
   for (std::size_t k = 0; k < slopes.size(); ++k)
     curvature[k] = std::max(std::abs(slopes[k]), 0.05 * unit_ / settings_.tolerance);
   algebra::InverseHessian inverse(std::move(curvature));

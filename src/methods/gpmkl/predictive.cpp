@@ -27,7 +27,7 @@ Matrix gp_probabilities(const Matrix& scores, const Matrix& deviation, double te
       const Index output = two ? 0 : c;
       const double score = two && c == 0 ? -scores(i, 0) : scores(i, output);
       const double chance = averaged_sigmoid(score, deviation(i, output) * deviation(i, output));
-      // Far from all samples of its class a chance may be 0 to the last digit; logarithms have to exist.
+      // Far from all samples of a class its probability may round to 0, which has no logarithm.
       sum += result(i, c) = std::pow(std::max(chance, 1e-300), 1.0 / temperature);
     }
     for (Index c = 0; c < result.cols(); ++c) result(i, c) /= sum;
@@ -38,7 +38,7 @@ Matrix gp_probabilities(const Matrix& scores, const Matrix& deviation, double te
 LeftOut left_out_scores(const Matrix& precision, std::span<const double> f, std::span<const double> a,
                         std::span<const double> root) {
   LeftOut result{Vector(f.begin(), f.end()), Vector(f.size())};
-  // A likelihood as flat as this says nothing that could be left out.
+  // Where the likelihood is as flat as this, the sample's label taught nothing, and the score stays as it is.
   constexpr double kFlat = 1e-10;
   Vector pseudo(f.size());
   for (std::size_t i = 0; i < f.size(); ++i) {
@@ -49,10 +49,10 @@ LeftOut left_out_scores(const Matrix& precision, std::span<const double> f, std:
   algebra::gemv(algebra::Op::none, 1.0, precision.view(), pseudo, 0.0, weighted);
   for (std::size_t i = 0; i < f.size(); ++i) {
     const double w = root[i] * root[i];
-    const double own = precision(static_cast<Index>(i), static_cast<Index>(i));
-    if (!(w > kFlat && own > 0.0)) continue;
-    result.mean[i] = pseudo[i] - weighted[i] / own;
-    result.variance[i] = std::max(0.0, 1.0 / own - 1.0 / w);
+    const double precision_ii = precision(static_cast<Index>(i), static_cast<Index>(i));
+    if (!(w > kFlat && precision_ii > 0.0)) continue;
+    result.mean[i] = pseudo[i] - weighted[i] / precision_ii;
+    result.variance[i] = std::max(0.0, 1.0 / precision_ii - 1.0 / w);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "algebra/blas.h"
 #include "solvers/multinomial_logistic.h"
@@ -49,6 +50,16 @@ Matrix codes_of(const MachineTask& task) {
   return codes;
 }
 
+// Of the square matrix of the rows `landmarks`.
+static algebra::Eigen eigen_of_rows(const Matrix& cross, std::span<const Index> landmarks) {
+  const Index m = cross.cols();
+  Matrix inner(m, m);
+  for (Index j = 0; j < m; ++j) {
+    for (Index i = 0; i < m; ++i) inner(i, j) = cross(landmarks[at(i)], j);
+  }
+  return algebra::symmetric_eigen(inner.view(), true);
+}
+
 KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> weights,
                                std::span<const Index> landmarks, Index most, std::span<const double> scales) {
   const Index n = bank.rows();
@@ -58,15 +69,11 @@ KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> w
   for (Index j = 0; j < m && !scales.empty(); ++j) {
     for (Index i = 0; i < n; ++i) cross(i, j) *= scales[at(i)] * scales[at(landmarks[at(j)])];
   }
-  Matrix inner(m, m);
-  for (Index j = 0; j < m; ++j) {
-    for (Index i = 0; i < m; ++i) inner(i, j) = cross(landmarks[at(i)], j);
-  }
   double trace = 0.0;
-  for (Index i = 0; i < m; ++i) trace += inner(i, i);
+  for (Index i = 0; i < m; ++i) trace += cross(landmarks[at(i)], i);
   KernelFeatures features;
   features.scale = std::max(trace / static_cast<double>(m), 1e-300);
-  const algebra::Eigen eigen = algebra::symmetric_eigen(inner.view(), true);
+  const algebra::Eigen eigen = eigen_of_rows(cross, landmarks);
   // Directions below this part of the largest carry rounding errors only.
   const double least = 1e-9 * std::max(eigen.values.back(), 1e-300);
   Index r = 0;
@@ -163,17 +170,17 @@ namespace {
 // Ridge regression on Z = [1, Φ] in the eigenvectors of ZᵀUZ: every strength costs one pass.
 class RidgePath {
  public:
-  // The constant has a size at which the ridge hardly touches it.
+  // The constant feature is this instead of 1, so that its coefficient is small and the ridge hardly touches it.
   static constexpr double kConstant = 30.0;
 
-  RidgePath(const Matrix& phi, const Matrix& targets, const Vector& weights)
-      : targets_(targets), weights_(weights) {
+  RidgePath(Matrix phi, const Matrix& targets, const Vector& weights) : targets_(targets), weights_(weights) {
     const Index n = phi.rows();
     const Index r = phi.cols() + 1;
     Matrix z(n, r);
     for (Index k = 0; k < r; ++k) {
       for (Index i = 0; i < n; ++i) z(i, k) = std::sqrt(weights[at(i)]) * (k == 0 ? kConstant : phi(i, k - 1));
     }
+    phi = Matrix();
     Matrix gram(r, r);
     algebra::syrk(Op::transpose, 1.0, z.view(), 0.0, gram.view());
     eigen_ = algebra::symmetric_eigen(gram.view(), true);
@@ -203,8 +210,8 @@ class RidgePath {
       const double root = std::sqrt(weights_[at(i)]);
       const double rest = std::max(1.0 - leverage[at(i)], 1e-10);
       for (Index c = 0; c < fitted.cols(); ++c) {
-        const double own = root > 0.0 ? fitted(i, c) / root : 0.0;
-        fitted(i, c) = targets_(i, c) - (targets_(i, c) - own) / rest;
+        const double fitted_i = root > 0.0 ? fitted(i, c) / root : 0.0;
+        fitted(i, c) = targets_(i, c) - (targets_(i, c) - fitted_i) / rest;
       }
     }
     return fitted;
@@ -236,8 +243,8 @@ Matrix multiplied(const Matrix& scores, double factor) {
   return result;
 }
 
-// The factor that gives scores their least log loss. One pseudo-observation that could be of any class keeps the factor
-// finite where every sample is right.
+// The factor that gives scores their least log loss. Where every sample is right no factor is large enough: one more
+// sample, which could be of any class, keeps it finite.
 double temperature_of(const Matrix& scores, const MachineTask& task, double& loss) {
   const auto n = static_cast<double>(scores.rows());
   double best = 1.0;
@@ -278,8 +285,8 @@ void set_solution(const Matrix& solution, Machine& machine) {
 
 }  // namespace
 
-Machine ridge_machine(const KernelFeatures& features, const MachineTask& task) {
-  const RidgePath path(features.phi, codes_of(task), task.weights_without(-1));
+Machine ridge_machine(Matrix phi, const MachineTask& task) {
+  const RidgePath path(std::move(phi), codes_of(task), task.weights_without(-1));
   Machine best;
   best.loss = std::numeric_limits<double>::infinity();
   for (int step = 0; step < kRidges; ++step) {

@@ -70,8 +70,9 @@ using Enough = std::function<bool(Index passes)>;
 [[nodiscard]] Machine logistic_machine(const KernelFeatures& features, const MachineTask& task,
                                        const Enough& enough = {});
 // Ridge regression of numbers, or of the codes of classes, whose scores are multiplied by the temperature that gives the
-// least held-out log loss. Held-out scores are leave-one-out, in closed form.
-[[nodiscard]] Machine ridge_machine(const KernelFeatures& features, const MachineTask& task);
+// least held-out log loss. Held-out scores are leave-one-out, in closed form. The features (samples × r) are given away
+// where memory counts: they are freed as soon as they were read.
+[[nodiscard]] Machine ridge_machine(Matrix phi, const MachineTask& task);
 
 // The same at a given strength, on all samples: nothing is held out, `held_out` and `loss` stay empty.
 [[nodiscard]] Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task,

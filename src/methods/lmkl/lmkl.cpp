@@ -99,9 +99,9 @@ Matrix Fitter::held_out_scores(double price) const {
   for (Index fold = 0; fold < options_.folds; ++fold) {
     for (Index c = 0; c < scores.cols(); ++c) {
       const MarginTask rest = without_fold(with_price(outputs_[at(c)].task, price), folds, fold);
-      const Vector own = scores_of(bank_, solve_local_mkl(bank_, rest, inputs_, settings(), context_));
+      const Vector of_all = scores_of(bank_, solve_local_mkl(bank_, rest, inputs_, settings(), context_));
       for (Index i = 0; i < bank_.rows(); ++i) {
-        if (folds[at(i)] == fold) scores(i, c) = own[at(i)];
+        if (folds[at(i)] == fold) scores(i, c) = of_all[at(i)];
       }
     }
     if (meter.step(fold + 1, options_.folds, std::numeric_limits<double>::quiet_NaN())) {
@@ -123,13 +123,13 @@ double Fitter::choose_price(Matrix& scores, Report& report) const {
   double best = 0.0;
   double lowest = std::numeric_limits<double>::infinity();
   for (const double price : option_numbers("C_grid", options_.C_grid, 0.0, true)) {
-    Matrix own = held_out_scores(price);
-    const double error = held_out_error(targets_, outputs_, own);
+    Matrix held_out = held_out_scores(price);
+    const double error = held_out_error(targets_, outputs_, held_out);
     table.rows.push_back({price, error});
     if (!(error < lowest)) continue;
     lowest = error;
     best = price;
-    scores = std::move(own);
+    scores = std::move(held_out);
   }
   report.tables.push_back(std::move(table));
   return best;

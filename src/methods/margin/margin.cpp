@@ -11,6 +11,7 @@
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
+#include "base/whole_progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "kloom/kernels.h"
@@ -68,9 +69,10 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, double r
   }
   Matrix combined(bank.cols(), std::ssize(rows));
   bank.combine_rows(solution.theta, rows, combined.view());
-  Vector own(rows.size(), solution.bias);
-  algebra::gemv(algebra::Op::transpose, 1.0, combined.view(), solution.coefficients, 1.0, own);
-  for (std::size_t k = 0; k < rows.size(); ++k) scores[at(rows[k])] = own[k];
+  // A sum at a time: BLAS would add in another order with another number of threads.
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    scores[at(rows[k])] =
+        solution.bias + algebra::dot(combined.column(static_cast<Index>(k)), solution.coefficients);
   if (bank.presence().complete()) return;
   const Vector margins = own_margins(bank.presence().rows, norm_shares(solution, root), root);
   for (const Index i : rows) scores[at(i)] /= margins[at(i)];
@@ -81,8 +83,9 @@ struct PathPoint {
   double price = 0.0;
   double error = 0.0;                                     // held out
   std::vector<std::vector<MarginSolution>> without_fold;  // per output and fold
-  std::vector<Vector> scores;  // per output: of every sample by those who have not seen it
+  std::vector<Vector> scores;  // per output: of every sample by a solution that has not seen it
   std::vector<Index> kernels;  // single: the kernel of every output
+  bool whole = true;           // nobody said stop meanwhile
 };
 
 class Fitter {
@@ -105,10 +108,12 @@ class Fitter {
   [[nodiscard]] std::vector<Index> folds_of(const Output& output, std::uint64_t seed) const {
     return data::stratified_folds(output.codes, options_.folds, seed);
   }
-  [[nodiscard]] PathPoint cross_validate(const std::vector<Output>& outputs, double c, const PathPoint* before);
+  [[nodiscard]] PathPoint cross_validate(const std::vector<Output>& outputs, double c, const PathPoint* before,
+                                         WholeProgress& progress);
   [[nodiscard]] PathPoint along_path(const std::vector<Output>& outputs, Report& report);
   [[nodiscard]] std::vector<MarginSolution> solve_folds(const Output& output, double c,
-                                                        const std::vector<MarginStart>& from);
+                                                        const std::vector<MarginStart>& from,
+                                                        const Context& context);
   [[nodiscard]] Vector held_out_scores(const Output& output,
                                        const std::vector<MarginSolution>& solutions) const;
   [[nodiscard]] double held_out_error(const std::vector<Output>& outputs,
@@ -116,11 +121,11 @@ class Fitter {
   [[nodiscard]] std::vector<MarginStart> fold_starts(const PathPoint* before, const Output& output,
                                                      std::size_t k, double c);
   [[nodiscard]] Index best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
-                                  std::vector<MarginSolution>* best_folds);
+                                  std::vector<MarginSolution>* best_folds, const Context& context);
   [[nodiscard]] std::vector<MarginSolution> solve_whole(const std::vector<Output>& outputs,
                                                         const PathPoint& point);
   [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution,
-                                               const Vector& held_out) const;
+                                               const Vector& held_out, const Context& context) const;
   void fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const;
   void fill_boxes(MarginPart& part, const std::vector<Output>& outputs,
                   const std::vector<MarginSolution>& solutions, double c) const;
@@ -169,13 +174,13 @@ Vector only(Index kernels, Index one) {
 }
 
 std::vector<MarginSolution> Fitter::solve_folds(const Output& output, double c,
-                                                const std::vector<MarginStart>& from) {
+                                                const std::vector<MarginStart>& from, const Context& context) {
   const std::vector<Index> folds = folds_of(output, context_.seed);
   const MarginTask task = with_price(output.task, c);
   std::vector<MarginSolution> solutions;
   for (Index fold = 0; fold < options_.folds; ++fold) {
     solutions.push_back(
-        solve_with_own_margins(bank_, without_fold(task, folds, fold), settings(), from[at(fold)], context_));
+        solve_with_own_margins(bank_, without_fold(task, folds, fold), settings(), from[at(fold)], context));
   }
   return solutions;
 }
@@ -213,9 +218,9 @@ double Fitter::held_out_error(const std::vector<Output>& outputs, const std::vec
   for (std::size_t i = 0; i < outputs.front().codes.size() && rest; ++i) {
     std::size_t best = 0;
     for (std::size_t k = 1; k < scores.size(); ++k) best = scores[k][i] > scores[best][i] ? k : best;
-    const auto own = static_cast<std::size_t>(outputs.front().codes[i]);
-    const double weight = outputs[own].task.box[i];
-    error += best == own ? 0.0 : weight;
+    const auto truth = static_cast<std::size_t>(outputs.front().codes[i]);
+    const double weight = outputs[truth].task.box[i];
+    error += best == truth ? 0.0 : weight;
     total += weight;
   }
   return total > 0.0 ? error / total : 0.0;
@@ -234,16 +239,16 @@ std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, const Outp
 // The kernel with the lowest held-out error; of equal ones the first. Dual variables pass from one kernel to
 // the next as a start.
 Index Fitter::best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
-                          std::vector<MarginSolution>* best_folds) {
+                          std::vector<MarginSolution>* best_folds, const Context& context) {
   constexpr Index kCandidates = 5;
-  if (candidates_.size() <= k) candidates_.push_back(promising_kernels(bank_, output, kCandidates, context_));
+  if (candidates_.size() <= k) candidates_.push_back(promising_kernels(bank_, output, kCandidates, context));
   Index best = 0;
   double lowest = std::numeric_limits<double>::infinity();
-  ProgressMeter meter(context_, "choice of the kernel");
+  ProgressMeter meter(context, "choice of the kernel");
   Index done = 0;
   for (const Index m : candidates_[k]) {
     for (MarginStart& start : from) start.theta = only(bank_.kernels(), m);
-    std::vector<MarginSolution> folds = solve_folds(output, c, from);
+    std::vector<MarginSolution> folds = solve_folds(output, c, from, context);
     for (std::size_t fold = 0; fold < from.size(); ++fold) from[fold].alpha = folds[fold].alpha;
     const double error = output_errors(output.task, held_out_scores(output, folds));
     if (error < lowest) {
@@ -269,19 +274,22 @@ bool is_free(const Output& output, const std::vector<MarginSolution>& solutions,
 }
 
 // `before`: the point of a lower price, to start from.
-PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, const PathPoint* before) {
+PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, const PathPoint* before,
+                                 WholeProgress& progress) {
   PathPoint point;
   point.price = c;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const Output& output = outputs[k];
     std::vector<MarginSolution> folds;
     if (method_ == MarginMethod::single) {
-      point.kernels.push_back(best_single(output, k, c, fold_starts(before, output, k, c), &folds));
+      point.kernels.push_back(
+          best_single(output, k, c, fold_starts(before, output, k, c), &folds, progress.part()));
     } else if (before != nullptr && is_free(output, before->without_fold[k], before->price)) {
       folds = before->without_fold[k];
     } else {
-      folds = solve_folds(output, c, fold_starts(before, output, k, c));
+      folds = solve_folds(output, c, fold_starts(before, output, k, c), progress.part());
     }
+    point.whole = !progress.done();
     point.scores.push_back(held_out_scores(output, folds));
     point.without_fold.push_back(std::move(folds));
   }
@@ -323,17 +331,18 @@ PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report)
                       {"C", outputs.front().task.regression ? "mean squared error" : "error rate", "kernels",
                        "support vectors", "gap"},
                       {}};
-  ProgressMeter meter(context_, "choice of C");
+  WholeProgress progress(context_, "choice of C", std::ssize(prices) * std::ssize(outputs));
   PathPoint best;
   PathPoint last;
   for (std::size_t k = 0; k < prices.size(); ++k) {
-    last = cross_validate(outputs, prices[k], k > 0 ? &last : nullptr);
+    last = cross_validate(outputs, prices[k], k > 0 ? &last : nullptr, progress);
+    if (k > 0 && !last.whole) break;  // with the best so far
     table.rows.push_back(path_row(last));
     if (k == 0 || last.error < best.error) best = last;
-    if (meter.step(static_cast<Index>(k + 1), std::ssize(prices), best.error)) break;  // with the best so far
+    if (!last.whole) break;
   }
   report.tables.push_back(std::move(table));
-  report.seconds.emplace_back("choice of C", meter.seconds());
+  report.seconds.emplace_back("choice of C", progress.seconds());
   return best;
 }
 
@@ -341,6 +350,8 @@ PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report)
 // those of the fold are at 0.
 std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outputs, const PathPoint& point) {
   std::vector<MarginSolution> solutions;
+  WholeProgress progress(context_, info(method_).name, std::ssize(outputs));
+  const Context& context = progress.part();
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     MarginStart from(start(outputs[k], k, FirstWeights::kNone));
     if (!point.without_fold.empty()) {
@@ -350,7 +361,8 @@ std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outpu
     }
     if (!point.kernels.empty()) from.theta = only(bank_.kernels(), point.kernels[k]);
     solutions.push_back(solve_with_own_margins(bank_, with_price(outputs[k].task, point.price), settings(),
-                                               std::move(from), context_));
+                                               std::move(from), context));
+    if (outputs.size() > 1) progress.done();  // who is told to stop ends the others at once
   }
   return solutions;
 }
@@ -358,7 +370,7 @@ std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outpu
 // Platt's sigmoid of held-out scores: those that chose C where it was chosen, else by folds with the kernel weights of
 // the whole fit.
 solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const MarginSolution& solution,
-                                       const Vector& held_out) const {
+                                       const Vector& held_out, const Context& context) const {
   const MarginTask task = with_price(output.task, c);
   Vector all = held_out;
   if (all.empty()) {
@@ -368,7 +380,7 @@ solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const Mar
     all.resize(task.y.size());
     for (Index fold = 0; fold < options_.folds; ++fold) {
       const MarginSolution part =
-          solve_with_own_margins(bank_, without_fold(task, folds, fold), fixed, solution.theta, context_);
+          solve_with_own_margins(bank_, without_fold(task, folds, fold), fixed, solution.theta, context);
       score_fold(bank_, part, fixed.margin_root, folds, fold, all);
     }
   }
@@ -384,13 +396,13 @@ solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const Mar
 
 void Fitter::fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const {
   const auto outputs = static_cast<Index>(solutions.size());
-  const bool own = outputs > 1 && !shares_weights(method_);
-  model.weights.shape = own ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
-  model.weights.values = Matrix(own ? outputs : 1, bank_.kernels());
+  const bool per_output = outputs > 1 && !shares_weights(method_);
+  model.weights.shape = per_output ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
+  model.weights.values = Matrix(per_output ? outputs : 1, bank_.kernels());
   model.coefficients = Matrix(bank_.rows(), outputs);
   for (Index c = 0; c < outputs; ++c) {
     const MarginSolution& s = solutions[at(c)];
-    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(own ? c : 0, m) = s.theta[at(m)];
+    for (Index m = 0; m < bank_.kernels(); ++m) model.weights.values(per_output ? c : 0, m) = s.theta[at(m)];
     std::ranges::copy(s.coefficients, model.coefficients.column(c).begin());
     algebra::scale(part.target_scale, model.coefficients.column(c));
     model.bias.push_back(part.target_scale * s.bias + part.target_centre);
@@ -476,7 +488,8 @@ FitResult Fitter::fit() {
   if (options_.C == 0.0) {
     point = along_path(outputs, result.report);
   } else if (method_ == MarginMethod::single) {
-    point = cross_validate(outputs, options_.C, nullptr);
+    WholeProgress progress(context_, "choice of kernels", std::ssize(outputs));
+    point = cross_validate(outputs, options_.C, nullptr, progress);
   }
   const double c = point.price;
   const std::vector<MarginSolution> solutions = solve_whole(outputs, point);
@@ -485,9 +498,11 @@ FitResult Fitter::fit() {
   if (options_.probability && !part.regression) {
     const double fitted = clock.seconds();
     part.platt = Matrix(static_cast<Index>(outputs.size()), 2);
+    WholeProgress progress(context_, "probabilities", std::ssize(outputs));
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-      const solvers::Sigmoid sigmoid =
-          probabilities(outputs[k], c, solutions[k], point.scores.empty() ? Vector{} : point.scores[k]);
+      const Vector held_out = point.scores.empty() ? Vector{} : point.scores[k];
+      const solvers::Sigmoid sigmoid = probabilities(outputs[k], c, solutions[k], held_out, progress.part());
+      progress.done();
       part.platt(static_cast<Index>(k), 0) = sigmoid.a;
       part.platt(static_cast<Index>(k), 1) = sigmoid.b;
     }

@@ -2,8 +2,8 @@
 //
 // The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1), ℓp-norm MKL, and weights
 // by a rule before the machine (EasyMKL, alignment). They differ in how kernel weights are found (mkl.h,
-// methods/twostep/rules.h); tasks, choice of C and probabilities
-// are the same for all.
+// methods/twostep/rules.h); tasks, choice of C and probabilities are the same for all.
+//
 //
 //   two classes       one output
 //   several classes   one output per class (one-versus-rest) or per pair (one-versus-one), each with its own

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -62,6 +63,14 @@ double loss(const MarginTask& task, std::size_t i, double score) {
   return task.box[i] * std::max(0.0, distance);
 }
 
+// BLAS adds in another order with another number of threads. What decides about the path is little work beside the
+// passes over the kernels: one thread does it, so that the path is the same with any number of them.
+Context one_thread() {
+  Context context;
+  context.threads = 1;
+  return context;
+}
+
 // Everything known about one θ.
 struct Point {
   Vector theta;
@@ -69,6 +78,7 @@ struct Point {
   Vector coefficients;
   Vector q;        // (y∘α)ᵀ K_m (y∘α)
   Matrix outputs;  // K_m (y∘α), N × P
+  Vector scores;   // Σ θ_m K_m (y∘α)
   double bias = 0.0;
   double primal = 0.0;
   double dual = 0.0;
@@ -90,6 +100,7 @@ class Solver {
     finest_ = std::clamp(0.1 * settings.tolerance, 1e-11, 1e-3);
     svm_.tolerance = settings.rule == WeightRule::second_order ? 1e-2 : finest_;
     svm_.iterations = std::max<Index>(1'000'000, 2000 * problem_.variables());
+    svm_.stop = [this] { return asked_to_stop(); };
     const std::size_t budget = memory_budget(context);
     // A budget that the user gave includes the bank; without one the budget is the memory that is free now,
     // with the bank already there.
@@ -108,14 +119,19 @@ class Solver {
   void combine(const Vector& theta);
   [[nodiscard]] Point evaluate(Vector theta, const Vector& warm);
   void choose_watched(const Point& point);
+  [[nodiscard]] std::vector<Index> watched_kernels() const;
+  [[nodiscard]] bool asked_to_stop();
   void complete(Point& point) const;
   void fill_outputs(Point& point, const std::vector<bool>& kernels) const;
   void fill_objectives(Point& point) const;
+  [[nodiscard]] Vector combined_scores(const Vector& coefficients);
   [[nodiscard]] double dual_penalty(const Vector& q) const;
   [[nodiscard]] Vector norm_update(const Point& point) const;
+  [[nodiscard]] Vector newton_target(const Point& point, const std::vector<Index>& watched,
+                                     const Vector& weights);
   [[nodiscard]] Point second_order_step(const Point& point);
   [[nodiscard]] Point reduced_gradient_step(const Point& point);
-  [[nodiscard]] Matrix curvature(const Point& point);
+  [[nodiscard]] Matrix curvature(const Point& point, const std::vector<Index>& watched);
   [[nodiscard]] Matrix free_kernel(const std::vector<Index>& free);
   [[nodiscard]] Point next(const Point& point);
 
@@ -126,6 +142,9 @@ class Solver {
   SvmOptions svm_;
   double finest_ = 0.0;  // violation of the last SVMs
   ProgressMeter meter_;
+  Index iteration_ = 0;
+  double gap_ = std::numeric_limits<double>::quiet_NaN();
+  bool stopped_ = false;                       // while an SVM was being solved
   std::vector<bool> watched_;                  // kernels whose outputs are computed at every point
   std::size_t cache_bytes_ = 0;                // > 0: rows of the combined kernel are computed when asked for
   Matrix diagonals_;                           // of all kernels, for that case
@@ -159,6 +178,12 @@ Point Solver::evaluate(Vector theta, const Vector& warm) {
   point.alpha = std::move(solution.alpha);
   point.bias = solution.bias;
   point.coefficients = coefficients_of(task_, problem_, point.alpha);
+  if (settings_.rule == WeightRule::fixed) {
+    // Nobody asks what each kernel would do with more weight: the combined kernel says all, however many there are.
+    point.scores = combined_scores(point.coefficients);
+    fill_objectives(point);
+    return point;
+  }
   point.q.resize(at(bank_.kernels()));
   point.outputs = Matrix(bank_.rows(), bank_.kernels());
   point.complete = std::ranges::find(watched_, false) == watched_.end();
@@ -167,13 +192,27 @@ Point Solver::evaluate(Vector theta, const Vector& warm) {
   return point;
 }
 
+bool Solver::asked_to_stop() {
+  stopped_ = stopped_ || meter_.step(iteration_, settings_.iterations, gap_);
+  return stopped_;
+}
+
+Vector Solver::combined_scores(const Vector& coefficients) {
+  Vector scores(coefficients.size());
+  for (std::size_t j = 0; j < coefficients.size(); ++j) {
+    if (coefficients[j] == 0.0) continue;
+    algebra::axpy(coefficients[j], {rows_->row(static_cast<Index>(j)), scores.size()}, scores);
+  }
+  return scores;
+}
+
 // Outputs and q of the kernels asked for.
 void Solver::fill_outputs(Point& point, const std::vector<bool>& kernels) const {
-  Matrix own(bank_.cols(), bank_.kernels());
+  Matrix coefficients(bank_.cols(), bank_.kernels());
   for (Index m = 0; m < bank_.kernels(); ++m) {
-    if (kernels[at(m)]) std::ranges::copy(point.coefficients, own.column(m).begin());
+    if (kernels[at(m)]) std::ranges::copy(point.coefficients, coefficients.column(m).begin());
   }
-  const Matrix outputs = bank_.apply_each(own.view());
+  const Matrix outputs = bank_.apply_each(coefficients.view());
   for (Index m = 0; m < bank_.kernels(); ++m) {
     if (!kernels[at(m)]) continue;
     std::ranges::copy(outputs.column(m), point.outputs.column(m).begin());
@@ -191,6 +230,14 @@ void Solver::choose_watched(const Point& point) {
   for (std::size_t m = 0; m < watched_.size(); ++m) {
     watched_[m] = point.theta[m] > 0.0 || point.q[m] >= kFar * largest;
   }
+}
+
+std::vector<Index> Solver::watched_kernels() const {
+  std::vector<Index> watched;
+  for (Index m = 0; m < bank_.kernels(); ++m) {
+    if (watched_[at(m)]) watched.push_back(m);
+  }
+  return watched;
 }
 
 void Solver::complete(Point& point) const {
@@ -214,11 +261,18 @@ double Solver::dual_penalty(const Vector& q) const {
 }
 
 void Solver::fill_objectives(Point& point) const {
-  Vector scores(task_.y.size(), point.bias);
-  algebra::gemv(Op::none, 1.0, point.outputs.view(), point.theta, 1.0, scores);
-  const double norms = algebra::dot(point.theta, point.q);  // Σ ‖w_m‖²/θ_m
+  double norms = 0.0;  // Σ ‖w_m‖²/θ_m
+  if (settings_.rule == WeightRule::fixed) {
+    norms = std::max(0.0, algebra::dot(point.coefficients, point.scores));
+  } else {
+    norms = algebra::dot(point.theta, point.q);
+    point.scores.assign(task_.y.size(), 0.0);
+    const algebra::ThreadScope alone(one_thread());
+    algebra::gemv(Op::none, 1.0, point.outputs.view(), point.theta, 0.0, point.scores);
+  }
   point.primal = 0.5 * norms;
-  for (std::size_t i = 0; i < scores.size(); ++i) point.primal += loss(task_, i, scores[i]);
+  for (std::size_t i = 0; i < point.scores.size(); ++i)
+    point.primal += loss(task_, i, point.scores[i] + point.bias);
   point.dual = 0.0;
   for (std::size_t k = 0; k < point.alpha.size(); ++k) point.dual -= problem_.linear[k] * point.alpha[k];
   point.dual -= settings_.rule == WeightRule::fixed ? 0.5 * norms : dual_penalty(point.q);
@@ -242,24 +296,20 @@ Vector Solver::norm_update(const Point& point) const {
 }
 
 // Hessian of J: Vᵀ B V, V the kernels' outputs at the free support vectors F and B the inverse of K_FF(θ) on
-// the subspace that keeps the bias equation, from α_F's dependence on θ while the free set stays. Kernels that
-// are not watched have rows and columns of 0.
-Matrix Solver::curvature(const Point& point) {
+// the subspace that keeps the bias equation, from α_F's dependence on θ while the free set stays. Of the watched
+// kernels.
+Matrix Solver::curvature(const Point& point, const std::vector<Index>& watched) {
   std::vector<Index> free;  // samples with a free variable
   for (std::size_t k = 0; k < point.alpha.size(); ++k) {
     if (point.alpha[k] > 0.0 && point.alpha[k] < problem_.box[k])
       free.push_back(problem_.row_of(static_cast<Index>(k)));
   }
-  std::vector<Index> watched;
-  for (Index m = 0; m < bank_.kernels(); ++m) {
-    if (watched_[at(m)]) watched.push_back(m);
-  }
-  Matrix hessian(bank_.kernels(), bank_.kernels());
+  const auto p = static_cast<Index>(watched.size());
+  Matrix hessian(p, p);
   if (free.empty()) return hessian;
   Matrix factor = free_kernel(free);
   if (algebra::cholesky(factor.view()) != 0) return hessian;
   const auto f = static_cast<Index>(free.size());
-  const auto p = static_cast<Index>(watched.size());
   Matrix right(f, p + 1, 1.0);  // L⁻¹ [V 1]
   for (Index m = 0; m < p; ++m) {
     for (Index k = 0; k < f; ++k) right(k, m) = point.outputs(free[at(k)], watched[at(m)]);
@@ -269,8 +319,7 @@ Matrix Solver::curvature(const Point& point) {
   algebra::syrk(Op::transpose, 1.0, right.view(), 0.0, products.view());
   for (Index m = 0; m < p; ++m) {
     for (Index l = 0; l < p; ++l) {
-      hessian(watched[at(l)], watched[at(m)]) =
-          products(l, m) - products(l, p) * products(m, p) / products(p, p);
+      hessian(l, m) = products(l, m) - products(l, p) * products(m, p) / products(p, p);
     }
   }
   return hessian;
@@ -290,32 +339,39 @@ Matrix Solver::free_kernel(const std::vector<Index>& free) {
   return kernel;
 }
 
-// Newton on the simplex: minimise the quadratic model of J over it, which is an SVM-like problem itself (one
-// equality, bounds), then go as far along as J really falls.
-Point Solver::second_order_step(const Point& point) {
-  const Index p = bank_.kernels();
-  Matrix hessian = curvature(point);
+// Minimises the quadratic model of J over the simplex, which is an SVM-like problem itself (one equality, bounds).
+Vector Solver::newton_target(const Point& point, const std::vector<Index>& watched, const Vector& weights) {
+  const algebra::ThreadScope alone(one_thread());
+  const Index p = std::ssize(watched);
+  Matrix hessian = curvature(point, watched);
   double size = 0.0;
   for (Index m = 0; m < p; ++m) size = std::max(size, hessian(m, m));
   const double largest = *std::max_element(point.q.begin(), point.q.end());
   for (Index m = 0; m < p; ++m) hessian(m, m) += 1e-9 * size + 1e-6 * largest;
   SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
   Vector curved(at(p));  // Hθ
-  algebra::gemv(Op::none, 1.0, hessian.view(), point.theta, 0.0, curved);
-  for (std::size_t m = 0; m < curved.size(); ++m) model.linear[m] = -0.5 * point.q[m] - curved[m];
+  algebra::gemv(Op::none, 1.0, hessian.view(), weights, 0.0, curved);
+  for (std::size_t m = 0; m < curved.size(); ++m) model.linear[m] = -0.5 * point.q[at(watched[m])] - curved[m];
   SvmOptions options;
   options.tolerance = 1e-3 * settings_.tolerance * std::max(largest, 1e-300);
   options.iterations = 200 * p + 10000;
   options.shrinking = false;
   MatrixRows rows(hessian.view());
-  const Vector target = solve_svm(model, rows, options, point.theta).alpha;
+  return solve_svm(model, rows, options, weights).alpha;
+}
 
+// Newton on the simplex: to the minimum of the quadratic model, as far along as J really falls.
+Point Solver::second_order_step(const Point& point) {
+  const std::vector<Index> watched = watched_kernels();  // the others have no weight and get none in this step
+  Vector weights;                                        // θ of the watched
+  for (const Index m : watched) weights.push_back(point.theta[at(m)]);
+  const Vector target = newton_target(point, watched, weights);
   double step = 1.0;
   for (int halvings = 0;; ++halvings, step *= 0.5) {
     Vector theta = point.theta;
-    for (std::size_t m = 0; m < theta.size(); ++m) theta[m] += step * (target[m] - theta[m]);
+    for (std::size_t m = 0; m < watched.size(); ++m) theta[at(watched[m])] += step * (target[m] - weights[m]);
     Point candidate = evaluate(std::move(theta), point.alpha);
-    if (candidate.primal <= point.primal || halvings == 8) return candidate;
+    if (candidate.primal <= point.primal || halvings == 8 || stopped_) return candidate;
   }
 }
 
@@ -351,7 +407,7 @@ Point Solver::reduced_gradient_step(const Point& point) {
   if (end.primal < point.primal) return end;
   constexpr double kGolden = 0.3819660112501051;
   double high = longest;
-  for (int k = 0; k < 40; ++k) {
+  for (int k = 0; k < 40 && !stopped_; ++k) {
     Point middle = along(high * kGolden);
     high *= kGolden;
     if (middle.primal < point.primal) return middle;
@@ -383,15 +439,22 @@ MarginSolution Solver::solve(MarginStart start) {
       complete(point);
       gap = relative_gap(point.primal, point.dual);
     }
-    solution.iterations = iteration;
+    solution.iterations = iteration_ = iteration;
+    gap_ = gap;
     solution.trace.push_back({iteration, point.primal, meter_.seconds()});
-    const auto end = reason_to_end(gap, {settings_.tolerance, settings_.iterations}, iteration, meter_);
+    const std::optional<Status> end =
+        stopped_ ? Status::stopped
+                 : reason_to_end(gap, {settings_.tolerance, settings_.iterations}, iteration, meter_);
     solution.status = end.value_or(Status::iteration_limit);
     if (end || !point.settled) break;
     if (settings_.rule == WeightRule::fixed) svm_.tolerance *= 0.1;
     choose_watched(point);
     svm_.tolerance = std::min(svm_.tolerance, std::clamp(0.05 * gap, finest_, 1e-2));
     Point candidate = next(point);
+    if (stopped_) {  // in the middle of an SVM: the point before is the better one
+      solution.status = Status::stopped;
+      break;
+    }
     // The inner SVM is not exact enough for any further progress: make it more exact. A Newton step that
     // closes next to nothing of the gap says the same: the rest of the gap is then the SVM's own error, which
     // large boxes multiply.

@@ -132,7 +132,7 @@ double choose_price(const KernelBank& bank, const Targets& targets, const McmklO
   return best;
 }
 
-// Of least log loss on samples that a fit like this one, weights of the kernels included, has not seen.
+// The temperature of least log loss on held-out samples. For every fold kernel weights and machine are learned anew.
 double temperature_of(const KernelBank& bank, const Targets& targets, const McmklTask& task,
                       const McmklOptions& options, const Context& context) {
   const auto scores = [&](const std::vector<Index>& train, const std::vector<Index>& held_out) {

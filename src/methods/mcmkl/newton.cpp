@@ -89,8 +89,8 @@ Matrix sides_of(const NewtonPoint& point, const Factor& factor, const std::vecto
   Matrix sides(f, kernels + sums);
   Matrix scores(n, task.classes);
   for (Index p = 0; p < kernels; ++p) {
-    const ConstMatrixView own{outputs.values.data() + p * n, n, task.classes, outputs.values.rows()};
-    algebra::gemm(Op::none, Op::none, 1.0, own, l.view(), 0.0, scores.view());
+    const ConstMatrixView k_alpha{outputs.values.data() + p * n, n, task.classes, outputs.values.rows()};
+    algebra::gemm(Op::none, Op::none, 1.0, k_alpha, l.view(), 0.0, scores.view());
     for (Index r = 0; r < f; ++r) {
       const Direction& a = directions[at(r)];
       sides(r, p) = scores(place[at(a.sample)], a.up) - scores(place[at(a.sample)], a.down);

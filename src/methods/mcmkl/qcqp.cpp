@@ -179,9 +179,10 @@ void InteriorPoint::evaluate() {
   q_ = Vector(at(v_.cols()));
   Matrix scores(bank_.rows(), task_.classes);
   for (Index p = 0; p < bank_.kernels(); ++p) {
-    const ConstMatrixView own{applied.data() + p * bank_.rows(), bank_.rows(), task_.classes, applied.rows()};
+    const ConstMatrixView k_alpha{applied.data() + p * bank_.rows(), bank_.rows(), task_.classes,
+                                  applied.rows()};
     for (Index j = 0; j < kinds; ++j) {
-      algebra::gemm(Op::none, Op::none, 1.0, own, task_.class_kernels[at(j)].view(), 0.0, scores.view());
+      algebra::gemm(Op::none, Op::none, 1.0, k_alpha, task_.class_kernels[at(j)].view(), 0.0, scores.view());
       const Vector column = compact(scores.view());
       std::ranges::copy(column, v_.column(j + p * kinds).begin());
       q_[at(j + p * kinds)] = std::max(0.0, algebra::dot(column, now_.x));
@@ -342,7 +343,7 @@ double InteriorPoint::step_length(const State& d) const {
   limit(now_.s, d.s);
   limit(now_.nu, d.nu);
   if (task_.loss == solvers::MarginLoss::logistic) {
-    // The worth is defined up to Σ_u x_iu = C_i only, and there is no slack that keeps x there.
+    // The logistic worth ends at Σ_u x_iu = C_i. No constraint of the programme says so, hence no slack stops the step.
     const Vector sums = sums_of(now_.x);
     const Vector changes = sums_of(d.x);
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -434,7 +435,7 @@ McmklSolution InteriorPoint::solve() {
     const State predictor = direction(0.0, nullptr);
     const double reach = step_length(predictor);
     const double left = std::min(1.0, complementarity(&predictor, reach) / mu);
-    // A predictor that hits a bound at once says nothing about the curvature.
+    // The second-order correction is of use only if the predictor could go some way before it met a bound.
     const State d = direction(mu * std::max(1e-3, left * left * left), reach > 0.1 ? &predictor : nullptr);
     const double step = std::min(1.0, 0.99 * step_length(d));
     if (!(step > 1e-10)) {

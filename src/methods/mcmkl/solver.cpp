@@ -13,6 +13,7 @@
 #include "methods/mcmkl/newton.h"
 #include "methods/mcmkl/qcqp.h"
 #include "methods/seam/duality_gap.h"
+#include "models/scores.h"
 #include "solvers/kept_rows.h"
 #include "solvers/msvm.h"
 #include "solvers/simplex_cuts.h"
@@ -32,16 +33,6 @@ bool is_identity(const Matrix& m) {
     }
   }
   return true;
-}
-
-std::vector<Index> support_of(const Matrix& alpha) {
-  std::vector<Index> support;
-  for (Index i = 0; i < alpha.rows(); ++i) {
-    bool used = false;
-    for (Index u = 0; u < alpha.cols() && !used; ++u) used = alpha(i, u) != 0.0;
-    if (used) support.push_back(i);
-  }
-  return support;
 }
 
 SupportOutputs outputs_of(const KernelBank& bank, const Matrix& alpha, std::vector<Index> support) {
@@ -70,8 +61,8 @@ Matrix forms_of(const McmklTask& task, const SupportOutputs& outputs, Index kern
   Matrix between(task.classes, task.classes);  // αᵀ K_p α
   if (n == 0) return q;
   for (Index p = 0; p < kernels; ++p) {
-    const ConstMatrixView own{outputs.values.data() + p * n, n, task.classes, outputs.values.rows()};
-    algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, outputs.alpha.view(), own, 0.0,
+    const ConstMatrixView k_alpha{outputs.values.data() + p * n, n, task.classes, outputs.values.rows()};
+    algebra::gemm(algebra::Op::transpose, algebra::Op::none, 1.0, outputs.alpha.view(), k_alpha, 0.0,
                   between.view());
     for (Index j = 0; j < kinds; ++j) {
       q(j, p) = std::max(0.0, algebra::dot(between.values(), task.class_kernels[at(j)].values()));
@@ -229,7 +220,7 @@ Point CuttingPlanes::evaluate(Matrix beta, const Matrix& warm) {
   point.alpha = std::move(solution.alpha);
   point.bias = std::move(solution.bias);
   if (cache_bytes_ == 0 && task_.class_kernels.size() == 1 && settings_.algorithm == McmklAlgorithm::level) {
-    point.outputs = outputs_of(bank_, point.alpha, support_of(point.alpha));
+    point.outputs = outputs_of(bank_, point.alpha, models::used_rows(point.alpha));
     point.q = forms_of(task_, point.outputs, bank_.kernels());
   } else {
     point.q = product_forms(bank_, task_, point.alpha);
@@ -393,7 +384,7 @@ McmklSolution CuttingPlanes::solve() {
 
 Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha) {
   const auto kinds = static_cast<Index>(task.class_kernels.size());
-  std::vector<Index> support = support_of(alpha);
+  std::vector<Index> support = models::used_rows(alpha);
   const bool few = 2 * static_cast<Index>(support.size()) <= bank.rows();
   if (few || kinds > 1 || !is_identity(task.class_kernels.front())) {
     return forms_of(task, outputs_of(bank, alpha, std::move(support)), bank.kernels());

@@ -20,6 +20,7 @@
 #include "methods/stochastic/class_problem.h"
 #include "methods/stochastic/counted_sgd.h"
 #include "methods/stochastic/part.h"
+#include "models/scores.h"
 #include "solvers/draws.h"
 
 namespace kloom::methods {
@@ -147,7 +148,7 @@ Matrix Fitter::held_out_scores(const std::vector<Strength>& strengths, const std
 bool Fitter::note(const Solution& solution, double strength, double group) {
   const auto& s = solution.sweep;
   const double share = static_cast<double>(s.violations) / static_cast<double>(s.steps);
-  const auto support = static_cast<double>(support_of(s.counts).size());
+  const auto support = static_cast<double>(models::used_rows(s.counts).size());
   ++done_;
   table_.rows.push_back({strength, group, support, static_cast<double>(s.violations),
                          static_cast<double>(s.evaluations), meter_.seconds()});

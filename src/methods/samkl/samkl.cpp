@@ -10,7 +10,7 @@
 
 #include "algebra/blas.h"
 #include "algebra/threads.h"
-#include "base/progress.h"
+#include "base/whole_progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
 #include "methods/gated/held_out.h"
@@ -18,12 +18,16 @@
 #include "methods/gated/scores.h"
 #include "methods/margin/outputs.h"
 #include "methods/samkl/solver.h"
+#include "methods/seam/prepared_targets.h"
 
 namespace kloom::methods {
 namespace {
 
 constexpr const char* kName = "samkl";
 constexpr double kCollapsedMargin = 0.05;  // a τ below this is a sign of collapse
+// Outputs whose held-out scores choose C, m₀ and the updates. With 200 classes and 42 choices all of them would be
+// 42,000 fits.
+constexpr std::size_t kMostAsked = 10;
 
 // One way to train; a cross-validation compares several.
 struct Choice {
@@ -38,6 +42,31 @@ struct Judged {
   Matrix scores;  // N × outputs
   double error = 0.0;
 };
+
+// Who chooses: outputs, and targets in which only the samples of their classes have weight.
+struct Jury {
+  Targets targets;
+  std::vector<MarginOutput> outputs;
+};
+
+Jury jury_of(const Targets& targets, const std::vector<MarginOutput>& outputs) {
+  Jury jury{targets, outputs};
+  if (outputs.size() <= kMostAsked) return jury;
+  std::vector<int> places(outputs.size(), -1);
+  jury.outputs.clear();
+  for (std::size_t k = 0; k < kMostAsked; ++k) {
+    const std::size_t output = (2 * k + 1) * outputs.size() / (2 * kMostAsked);
+    places[output] = static_cast<int>(k);
+    jury.outputs.push_back(outputs[output]);
+  }
+  jury.targets.weights.assign(targets.codes.size(), 0.0);
+  for (std::size_t i = 0; i < targets.codes.size(); ++i) {
+    const int place = places[at(targets.codes[i])];
+    if (place >= 0) jury.targets.weights[i] = weight_of(targets, static_cast<Index>(i));
+    jury.targets.codes[i] = std::max(place, 0);
+  }
+  return jury;
+}
 
 // The simple ones first: of equally good choices the first is taken.
 std::vector<Choice> choices_of(const SamklOptions& options, Index kernels) {
@@ -83,13 +112,14 @@ class Fitter {
   };
   [[nodiscard]] SwitchSettings settings(Index changes) const;
   [[nodiscard]] Vector start_switches(const MarginSolution& plain) const;
-  [[nodiscard]] std::vector<Judged> judge(const std::vector<Choice>& choices, Report& report) const;
-  [[nodiscard]] Judged choose(std::vector<Judged> judged) const;
-  void judge_fold(std::vector<Judged>& judged, std::size_t output, const std::vector<Index>& folds,
-                  Index fold) const;
+  [[nodiscard]] std::vector<Judged> judge(const std::vector<Choice>& choices, const Jury& jury) const;
+  [[nodiscard]] static Judged choose(std::vector<Judged> judged, const Jury& jury);
+  [[nodiscard]] Judged choose_and_score(const std::vector<Choice>& choices, Report& report) const;
+  void judge_fold(std::vector<Judged>& judged, std::size_t output, const Jury& jury,
+                  const std::vector<Index>& folds, Index fold, WholeProgress& progress) const;
   void score_held_out(Judged& judged, std::size_t output, const MarginTask& rest,
                       const std::vector<Index>& folds, Index fold, const SwitchedSolution& solution) const;
-  [[nodiscard]] Fitted learn(std::size_t output, const Choice& choice) const;
+  [[nodiscard]] Fitted learn(std::size_t output, const Choice& choice, const Context& context) const;
   void fill(Model& model, GatedPart& part, const Choice& choice, const std::vector<Fitted>& fitted) const;
   void tell(Report& report, const Choice& choice, const std::vector<Fitted>& fitted) const;
   void warn(Report& report, const std::vector<Fitted>& fitted) const;
@@ -148,9 +178,10 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
 
 // All choices of one price begin with the same ℓ1 solution, and running to the stop begins with one update:
 // each part is solved once, and prices follow each other by warm starts.
-void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const std::vector<Index>& folds,
-                        Index fold) const {
-  const MarginTask part = without_fold(outputs_[output].task, folds, fold);
+void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const Jury& jury,
+                        const std::vector<Index>& folds, Index fold, WholeProgress& progress) const {
+  const Context& context = progress.part();
+  const MarginTask part = without_fold(jury.outputs[output].task, folds, fold);
   std::set<double> prices;
   for (const Judged& one : judged) prices.insert(one.choice.price);
   double before = 0.0;
@@ -162,23 +193,23 @@ void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const s
                            : MarginStart(start_weights(bank_.kernels(), WeightRule::second_order, 1.0));
     before = price;
     Vector start(at(bank_.kernels()), 1.0);
-    SwitchedSolution base = SwitchedMkl(bank_, rest, settings(0), start, context_).first(std::move(from));
+    SwitchedSolution base = SwitchedMkl(bank_, rest, settings(0), start, context).first(std::move(from));
     plain = base.inner;
     start = start_switches(plain);
     if (options_.h0 != "all") {
-      base =
-          SwitchedMkl(bank_, rest, settings(0), start, context_).first(uniform_weights(bank_.kernels(), 1.0));
+      base = SwitchedMkl(bank_, rest, settings(0), start, context).first(uniform_weights(bank_.kernels(), 1.0));
     }
     SwitchedSolution updated;  // once, for the m₀ of the choice before
     Index updated_for = 0;
     for (Judged& one : judged) {
       const Choice& choice = one.choice;
       if (choice.price != price) continue;
+      if (progress.stopped()) return;
       if (choice.changes == 0) {
         score_held_out(one, output, rest, folds, fold, base);
         continue;
       }
-      SwitchedMkl mkl(bank_, rest, settings(choice.changes), start, context_);
+      SwitchedMkl mkl(bank_, rest, settings(choice.changes), start, context);
       if (updated_for != choice.changes) updated = mkl.next(base);
       updated_for = choice.changes;
       score_held_out(one, output, rest, folds, fold, choice.one_update ? updated : mkl.run(updated));
@@ -186,59 +217,77 @@ void Fitter::judge_fold(std::vector<Judged>& judged, std::size_t output, const s
   }
 }
 
-std::vector<Judged> Fitter::judge(const std::vector<Choice>& choices, Report& report) const {
+std::vector<Judged> Fitter::judge(const std::vector<Choice>& choices, const Jury& jury) const {
   const std::vector<Index> folds = data::stratified_folds(targets_.codes, options_.folds, context_.seed);
   std::vector<Judged> judged;
   judged.reserve(choices.size());
   for (const Choice& choice : choices) {
-    judged.push_back({choice, Matrix(bank_.rows(), std::ssize(outputs_)), 0.0});
+    judged.push_back({choice, Matrix(bank_.rows(), std::ssize(jury.outputs)), 0.0});
   }
-  ProgressMeter meter(context_, "samkl: cross-validation");
+  const std::string stage = choices.size() > 1 ? "samkl: cross-validation" : "samkl: held-out scores";
+  WholeProgress progress(context_, stage, options_.folds * std::ssize(jury.outputs));
   for (Index fold = 0; fold < options_.folds; ++fold) {
-    for (std::size_t k = 0; k < outputs_.size(); ++k) judge_fold(judged, k, folds, fold);
-    if (meter.step(fold + 1, options_.folds, std::numeric_limits<double>::quiet_NaN())) {
-      throw Interrupted("stopped while C and m0 were being chosen");
+    for (std::size_t k = 0; k < jury.outputs.size(); ++k) {
+      judge_fold(judged, k, jury, folds, fold, progress);
+      if (progress.done()) {
+        throw Interrupted(
+            "stopped while C and m0 were being chosen; with --C, --m0, --updates and --no-probability "
+            "nothing is chosen");
+      }
     }
   }
-  Report::Table table{"cross-validation (updates 0: to the stop)", {"C", "m0", "updates", "error rate"}, {}};
-  for (Judged& one : judged) {
-    one.error = held_out_error(targets_, outputs_, one.scores);
-    const double updates = one.choice.changes > 0 && one.choice.one_update ? 1.0 : 0.0;
-    table.rows.push_back({one.choice.price, static_cast<double>(one.choice.changes), updates, one.error});
-  }
-  report.tables.push_back(std::move(table));
+  for (Judged& one : judged) one.error = held_out_error(jury.targets, jury.outputs, one.scores);
   return judged;
 }
 
 // The lowest held-out error, of equal ones the first; but with switches only if that is clearly better than the
 // best without (where m₀ = 0 is a candidate): switches can fit anything, and few samples tell little.
-Judged Fitter::choose(std::vector<Judged> judged) const {
+Judged Fitter::choose(std::vector<Judged> judged, const Jury& jury) {
   auto best = std::ranges::min_element(judged, {}, &Judged::error);
   auto plain = judged.end();
   for (auto one = judged.begin(); one != judged.end(); ++one) {
     if (one->choice.changes == 0 && (plain == judged.end() || one->error < plain->error)) plain = one;
   }
   if (plain != judged.end() && best->choice.changes > 0 &&
-      !clearly_better(targets_, outputs_, best->scores, plain->scores)) {
+      !clearly_better(jury.targets, jury.outputs, best->scores, plain->scores)) {
     best = plain;
   }
   return std::move(*best);
 }
 
-Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice) const {
+// The choice, with what it gets from every output on samples that it has not seen.
+Judged Fitter::choose_and_score(const std::vector<Choice>& choices, Report& report) const {
+  const Jury jury = jury_of(targets_, outputs_);
+  const bool all = jury.outputs.size() == outputs_.size();
+  Judged best{choices.front(), {}, 0.0};
+  if (choices.size() > 1 || all) {
+    std::vector<Judged> judged = judge(choices, jury);
+    Report::Table table{"cross-validation (updates 0: to the stop)", {"C", "m0", "updates", "error rate"}, {}};
+    for (const Judged& one : judged) {
+      const double updates = one.choice.changes > 0 && one.choice.one_update ? 1.0 : 0.0;
+      table.rows.push_back({one.choice.price, static_cast<double>(one.choice.changes), updates, one.error});
+    }
+    report.tables.push_back(std::move(table));
+    best = choose(std::move(judged), jury);
+  }
+  if (all || !options_.probability) return best;
+  return std::move(judge({best.choice}, {targets_, outputs_}).front());
+}
+
+Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice, const Context& context) const {
   const MarginTask task = with_price(outputs_[output].task, choice.price);
   const MarginStart from(start_weights(bank_.kernels(), WeightRule::second_order, 1.0));
   Fitted fitted;
   fitted.start.assign(at(bank_.kernels()), 1.0);
-  fitted.solution = SwitchedMkl(bank_, task, settings(0), fitted.start, context_).first(from);
+  fitted.solution = SwitchedMkl(bank_, task, settings(0), fitted.start, context).first(from);
   if (options_.h0 != "all") {
     fitted.start = start_switches(fitted.solution.inner);
-    fitted.solution = SwitchedMkl(bank_, task, settings(0), fitted.start, context_)
+    fitted.solution = SwitchedMkl(bank_, task, settings(0), fitted.start, context)
                           .first(uniform_weights(bank_.kernels(), 1.0));
   }
-  SwitchSettings own = settings(choice.changes);
-  own.updates = choice.changes == 0 ? 0 : choice.one_update ? 1 : own.updates;
-  SwitchedMkl mkl(bank_, task, own, fitted.start, context_);
+  SwitchSettings chosen = settings(choice.changes);
+  chosen.updates = choice.changes == 0 ? 0 : choice.one_update ? 1 : chosen.updates;
+  SwitchedMkl mkl(bank_, task, chosen, fitted.start, context);
   fitted.solution = mkl.run(std::move(fitted.solution));
   fitted.ending = mkl.ending();
   if (choice.changes == 0 || choice.one_update) fitted.ending = SwitchEnding::settled;
@@ -282,21 +331,21 @@ bool Fitter::class_has_a_pattern_of_its_own(const SwitchedSolution& solution) co
   }
   for (std::size_t c = 0; c < patterns.size(); ++c) {
     if (patterns[c].size() != 1) continue;
-    bool own = true;
+    bool apart = true;
     for (std::size_t d = 0; d < patterns.size(); ++d)
-      own &= d == c || !patterns[d].contains(*patterns[c].begin());
-    if (own) return true;
+      apart &= d == c || !patterns[d].contains(*patterns[c].begin());
+    if (apart) return true;
   }
   return false;
 }
 
 void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
   double least = 1.0;
-  bool own = false;
+  bool apart = false;
   bool endless = false;
   for (const Fitted& one : fitted) {
     for (const double tau : one.solution.margins) least = std::min(least, tau);
-    own |= class_has_a_pattern_of_its_own(one.solution);
+    apart |= class_has_a_pattern_of_its_own(one.solution);
     endless |= one.ending == SwitchEnding::repeat || one.ending == SwitchEnding::update_limit;
   }
   if (least < kCollapsedMargin) {
@@ -305,7 +354,7 @@ void Fitter::warn(Report& report, const std::vector<Fitted>& fitted) const {
         "a smaller m0 or updates = one would help",
         least));
   }
-  if (own) {
+  if (apart) {
     report.warnings.emplace_back(
         "sign of collapse: all samples of a class share a pattern of switches that no other class has, so "
         "training accuracy says nothing; compare with m0 = 0 on held-out samples");
@@ -376,12 +425,16 @@ FitResult Fitter::fit() {
   const std::vector<Choice> choices = choices_of(options_, bank_.kernels());
   Judged best{choices.front(), {}, 0.0};
   if (choices.size() > 1 || options_.probability) {
-    best = choose(judge(choices, result.report));
+    best = choose_and_score(choices, result.report);
     result.report.seconds.emplace_back("cross-validation", clock.seconds());
   }
   const double chosen = clock.seconds();
   std::vector<Fitted> fitted;
-  for (std::size_t k = 0; k < outputs_.size(); ++k) fitted.push_back(learn(k, best.choice));
+  WholeProgress progress(context_, kName, std::ssize(outputs_));
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    fitted.push_back(learn(k, best.choice, progress.part()));
+    if (outputs_.size() > 1) progress.done();  // who is told to stop ends the others at once
+  }
   result.report.seconds.emplace_back("training", clock.seconds() - chosen);
   GatedPart part;
   fill(result.model, part, best.choice, fitted);

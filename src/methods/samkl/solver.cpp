@@ -92,9 +92,9 @@ Vector SwitchedMkl::new_margins(const Matrix& switches, const Vector& norms) con
   if (!settings_.update_margins || total <= 0.0) return margins;
   for (Index i = 0; i < switches.rows(); ++i) {
     if (task_.box[at(i)] == 0.0) continue;
-    double own = 0.0;
-    for (Index p = 0; p < switches.cols(); ++p) own += switches(i, p) * norms[at(p)];
-    margins[at(i)] = std::clamp(own / total, settings_.least_margin, 1.0);
+    double kept = 0.0;
+    for (Index p = 0; p < switches.cols(); ++p) kept += switches(i, p) * norms[at(p)];
+    margins[at(i)] = std::clamp(kept / total, settings_.least_margin, 1.0);
   }
   return margins;
 }

@@ -71,7 +71,7 @@ void HeldOut::add(const Targets& targets, Index i, const Predictions& prediction
     const double y = targets.values(i, c);
     if (models::has_numbers(targets.task)) {
       add_number(y, predictions.scores(row, c), predictions.deviation(row, c), weight);
-    } else if (!std::isnan(y)) {  // every label is a question of its own
+    } else if (!std::isnan(y)) {  // every label has probabilities of its own
       add_class({safe_log(1.0 - p(row, c)), safe_log(p(row, c))}, y > 0.5 ? 1 : 0, weight);
     }
   }
@@ -92,7 +92,7 @@ double held_out_temperature(const Targets& targets, const HeldOutScores& scores,
   const Index n = targets.samples();
   const Index folds = n > kManySamples ? 5 : std::min<Index>(3, n);
   const Index used = n > kManySamples ? 1 : folds;
-  // Another seed than the choice of a price has, which must not be told twice how good its folds were.
+  // Not the folds by which a price was chosen: it was chosen for being good on those, and would look better than it is.
   const std::vector<Index> fold_of = data::stratified_folds(targets.codes, folds, context.seed + 1);
   ProgressMeter meter(context, "probabilities");
   HeldOut samples;

@@ -94,7 +94,7 @@ void check_presence(const Learner& learner, const KernelBank& bank, const Target
 
 }  // namespace
 
-// Of the way that the fit goes.
+// A method that may be slower with less memory (least_memory) is so where the faster way exceeds the budget.
 static std::size_t working_memory(const Learner& learner, const KernelBank& bank, const Targets& targets,
                                   const Context& context) {
   const Index outputs = outputs_of(targets);

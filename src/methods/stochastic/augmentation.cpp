@@ -7,10 +7,10 @@
 namespace kloom::methods {
 namespace {
 
-// Without its normaliser the conditional of α falls without end; F/α is the price of a violation, and beyond
-// 10⁴ it makes no difference that can be seen.
+// The published conditional of α leaves out a normaliser that depends on α, and sampled values fall without end. F/α is
+// the price of a violation; a price above 10⁴ makes no difference that can be seen.
 constexpr double kHighestPrice = 1e4;
-// The printed recursion squares a small α at every sweep: numbers must stay numbers.
+// With the recursion as printed a small α is squared at every sweep: this keeps penalties above 0.
 constexpr double kSmallestPenalty = 1e-100;
 
 }  // namespace

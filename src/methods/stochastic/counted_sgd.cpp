@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "models/scores.h"
+
 namespace kloom::methods {
 namespace {
 
@@ -34,11 +36,12 @@ class Sweep {
     const auto rows = plan_.order.subspan(at(start), at(length));
     const Index outputs = labels_.outputs();
     Matrix scores(length, outputs);
-    Matrix own(static_cast<Index>(support_.size()), outputs);
+    Matrix counts(static_cast<Index>(support_.size()), outputs);
     for (Index k = 0; k < outputs; ++k) {
-      for (std::size_t j = 0; j < support_.size(); ++j) own(static_cast<Index>(j), k) = counts_(support_[j], k);
+      for (std::size_t j = 0; j < support_.size(); ++j)
+        counts(static_cast<Index>(j), k) = counts_(support_[j], k);
     }
-    kernel_.add_scores(rows, support_, own.view(), scores.view());
+    kernel_.add_scores(rows, support_, counts.view(), scores.view());
     Matrix entries(length * length, outputs);
     kernel_.add_entries(rows, rows, entries.view());
     evaluations_ += length * (length + static_cast<Index>(support_.size())) * outputs;
@@ -124,30 +127,18 @@ SweepResult run_sweep(const Combination& kernel, const ClassLabels& labels, Inde
   return Sweep(kernel, labels, samples, plan).run();
 }
 
-std::vector<Index> support_of(const Matrix& counts) {
-  std::vector<Index> support;
-  for (Index n = 0; n < counts.rows(); ++n) {
-    for (Index k = 0; k < counts.cols(); ++k) {
-      if (counts(n, k) == 0.0) continue;
-      support.push_back(n);
-      break;
-    }
-  }
-  return support;
-}
-
 Matrix sweep_scores(const Combination& kernel, const SweepResult& sweep, const Vector& scales,
                     std::span<const Index> rows) {
-  const std::vector<Index> support = support_of(sweep.counts);
+  const std::vector<Index> support = models::used_rows(sweep.counts);
   const Index outputs = sweep.counts.cols();
-  Matrix own(static_cast<Index>(support.size()), outputs);
+  Matrix counts(static_cast<Index>(support.size()), outputs);
   for (Index k = 0; k < outputs; ++k) {
     const double scale = scales[at(k)] / static_cast<double>(sweep.steps);
     for (std::size_t j = 0; j < support.size(); ++j)
-      own(static_cast<Index>(j), k) = scale * sweep.counts(support[j], k);
+      counts(static_cast<Index>(j), k) = scale * sweep.counts(support[j], k);
   }
   Matrix scores(static_cast<Index>(rows.size()), outputs);
-  kernel.add_scores(rows, support, own.view(), scores.view());
+  kernel.add_scores(rows, support, counts.view(), scores.view());
   return scores;
 }
 

@@ -35,7 +35,7 @@ struct ClassLabels {
 // What a violation of the margin does to the counts: up the own class, down the one that came too near.
 struct Violation {
   bool happened = false;
-  int own = 0;
+  int truth = 0;
   int near = 0;  // the other class with the highest score
 };
 // `scores`: of one sample, one per output.
@@ -46,9 +46,9 @@ struct Violation {
 template <typename Change>
 void apply_violation(const Violation& v, Index classes, double weight, Change change) {
   if (classes == 2) {
-    change(Index{0}, v.own == 1 ? weight : -weight);
+    change(Index{0}, v.truth == 1 ? weight : -weight);
   } else {
-    change(static_cast<Index>(v.own), weight);
+    change(static_cast<Index>(v.truth), weight);
     change(static_cast<Index>(v.near), -weight);
   }
 }
@@ -74,9 +74,6 @@ struct SweepResult {
 // Σ_n c_nk K̄_k(x_n, ·)·scales[k]/T of the given rows, rows × outputs.
 [[nodiscard]] Matrix sweep_scores(const Combination& kernel, const SweepResult& sweep, const Vector& scales,
                                   std::span<const Index> rows);
-
-// Samples with a count.
-[[nodiscard]] std::vector<Index> support_of(const Matrix& counts);
 
 // What a violation at step t adds to the average of the iterates of steps T₀ … T, T₀ = ⌊T/2⌋ + 1. In units in which
 // it adds 1 to the last iterate, as the counts of SweepResult do.

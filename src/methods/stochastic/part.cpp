@@ -46,13 +46,13 @@ Predictions features_scores(const Model& model, const FeatureScores& part, const
   for (Index k = 0; k < outputs; ++k) std::ranges::fill(result.scores.column(k), model.bias[at(k)]);
   algebra::gemm(Op::transpose, Op::none, 1.0, features.view(), part.weights.view(), 1.0, result.scores.view());
   for (Index k = 0; k < outputs && options.contributions; ++k) {
-    Matrix own(features.cols(), kernels);
+    Matrix contributions(features.cols(), kernels);
     for (Index p = 0; p < kernels; ++p) {
       const ConstMatrixView z{features.data() + p * count, count, features.cols(), features.rows()};
       const auto weights = part.weights.column(k).subspan(at(p * count), at(count));
-      algebra::gemv(Op::transpose, 1.0, z, weights, 0.0, own.column(p));
+      algebra::gemv(Op::transpose, 1.0, z, weights, 0.0, contributions.column(p));
     }
-    result.contributions.push_back(std::move(own));
+    result.contributions.push_back(std::move(contributions));
   }
   result.codes = models::codes_of(result.scores);
   return result;

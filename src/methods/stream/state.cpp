@@ -126,8 +126,8 @@ Matrix StreamState::theta_squares() const {
   Matrix result(outputs(), store->kernels());
   for (Index k = 0; k < outputs(); ++k) {
     for (Index f = 0; f < store->kernels(); ++f) {
-      const auto own = std::span(theta[at(k)]).subspan(at(f * map->count()), at(map->count()));
-      for (const double value : own) result(k, f) += value * value;
+      const auto sums = std::span(theta[at(k)]).subspan(at(f * map->count()), at(map->count()));
+      for (const double value : sums) result(k, f) += value * value;
     }
   }
   return result;
@@ -438,10 +438,10 @@ void StreamState::restore_segments(const StreamPart& part) {
     require(part.segments.cols() == 2 && is_count(part.segments(s, 0), before, n) &&
             is_count(part.segments(s, 1), 0, outputs()));
     segment.first = before = static_cast<Index>(part.segments(s, 0));
-    const auto own = static_cast<Index>(part.segments(s, 1));
-    require(part.segment_weights.cols() == kernels + 1 && row + own <= part.segment_weights.rows());
-    segment.weights = Matrix(kernels, own);
-    for (Index k = 0; k < own; ++k, ++row) {
+    const auto outputs_then = static_cast<Index>(part.segments(s, 1));
+    require(part.segment_weights.cols() == kernels + 1 && row + outputs_then <= part.segment_weights.rows());
+    segment.weights = Matrix(kernels, outputs_then);
+    for (Index k = 0; k < outputs_then; ++k, ++row) {
       for (Index f = 0; f < kernels; ++f) segment.weights(f, k) = part.segment_weights(row, f);
       segment.scales.push_back(part.segment_weights(row, kernels));
     }

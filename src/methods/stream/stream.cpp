@@ -104,7 +104,7 @@ void StreamLearner::Impl::tell(Block& block, std::span<const double> g, Index i)
   const Violation v = methods::find_class_violation(g, code);
   if (!v.happened) return;
   std::vector<double> change(at(state_.outputs()));
-  change[static_cast<std::size_t>(v.own)] = 1.0;
+  change[static_cast<std::size_t>(v.truth)] = 1.0;
   change[static_cast<std::size_t>(v.near)] = -1.0;
   block.violations.emplace_back(block.places[at(i)], std::move(change));
   block.births.push_back(state_.samples);
@@ -242,9 +242,9 @@ void StreamLearner::Impl::learn_feature(std::span<const double> feature, const M
     if (step == 0.0) continue;
     for (std::size_t r = 0; r < feature.size(); ++r) state_.theta[k][r] += step * feature[r];
     for (Index f = 0; f < raw.rows() && state_.ufo(); ++f) {
-      double own = 0.0;
-      for (Index r = f * count; r < (f + 1) * count; ++r) own += feature[at(r)] * feature[at(r)];
-      state_.squares(0, f) += 2.0 * step * raw(f, static_cast<Index>(k)) + step * step * own;
+      double square = 0.0;
+      for (Index r = f * count; r < (f + 1) * count; ++r) square += feature[at(r)] * feature[at(r)];
+      state_.squares(0, f) += 2.0 * step * raw(f, static_cast<Index>(k)) + step * step * square;
     }
   }
 }
@@ -287,12 +287,12 @@ void StreamLearner::Impl::book_norms() {
   const auto& families = state_.store->families();
   const Index p = state_.store->kernels();
   for (std::size_t l = 0; l < state_.segments.size(); ++l) {
-    const Range own = state_.range_of(l);
-    if (own.begin < state_.booked || own.size() == 0) continue;
+    const Range range = state_.range_of(l);
+    if (range.begin < state_.booked || range.size() == 0) continue;
     const Segment& segment = state_.segments[l];
-    const std::vector<Index> rows = numbers(own);
+    const std::vector<Index> rows = numbers(range);
     const Index outputs = segment.weights.cols();
-    const Matrix c = state_.counts_of(own, outputs);
+    const Matrix c = state_.counts_of(range, outputs);
     for (std::size_t s = 0; s <= l; ++s) {
       const Range other = state_.range_of(s);
       if (other.size() == 0) continue;
@@ -304,12 +304,12 @@ void StreamLearner::Impl::book_norms() {
         const double scale = (s == l ? 1.0 : 2.0) * segment.scales[at(k)] * before.scales[at(k)];
         for (Index f = 0; f < p; ++f) {
           double form = 0.0;
-          for (Index i = 0; i < own.size(); ++i) form += c(i, k) * applied(f * own.size() + i, k);
+          for (Index i = 0; i < range.size(); ++i) form += c(i, k) * applied(f * range.size() + i, k);
           state_.squares(k, f) += scale * segment.weights(f, k) * before.weights(f, k) * form;
         }
       }
     }
-    state_.booked = own.end;
+    state_.booked = range.end;
   }
 }
 

@@ -2,8 +2,8 @@
 //
 // The problem of γ is a support vector machine in disguise. Let Q = (1 − λ) Y K Y + λ I. The minimum over α ≥ 0, yᵀα = 0
 // of ½ αᵀQα − 1ᵀα has equal sums s over positives and negatives; for a given s its best α is s γ*, with the value
-// ½ s² q − 2s where q = γ*ᵀQγ*, so s = 2/q and γ* = α/s. Copies of a sample share its γ, so that s copies add
-// λ γ_i²/s to the penalty.
+// ½ s² q − 2s where q = γ*ᵀQγ*, so s = 2/q and γ* = α/s. A sample of weight u counts as u copies
+// with γ_i/u each, which add λ γ_i²/u to the penalty.
 #include <algorithm>
 #include <memory>
 

@@ -73,11 +73,11 @@ class Descent {
 };
 
 Matrix Descent::support_counts() const {
-  Matrix own(static_cast<Index>(state_.support.size()), labels_.outputs());
-  for (Index k = 0; k < own.cols(); ++k) {
-    for (Index j = 0; j < own.rows(); ++j) own(j, k) = state_.counts(state_.support[at(j)], k);
+  Matrix counts(static_cast<Index>(state_.support.size()), labels_.outputs());
+  for (Index k = 0; k < counts.cols(); ++k) {
+    for (Index j = 0; j < counts.rows(); ++j) counts(j, k) = state_.counts(state_.support[at(j)], k);
   }
-  return own;
+  return counts;
 }
 
 void Descent::block(std::span<const Index> rows) {
@@ -89,7 +89,7 @@ void Descent::block(std::span<const Index> rows) {
   Vector w(at(p));
   Vector g(at(outputs));
   for (Index i = 0; i < n; ++i) {
-    // The weights belong to the time before this sample; at the first one there is nothing yet.
+    // Weights as they were before this sample. Before the first one there are none, and all scores are 0.
     if (state_.steps > 0) mirror_.weights(state_.squared_norms, static_cast<double>(state_.steps), w);
     for (Index k = 0; k < outputs; ++k) {
       double sum = 0.0;
@@ -145,10 +145,10 @@ Matrix Descent::scores(std::span<const Index> rows) const {
   const Vector w = weights();
   Matrix combined(bank_.kernels(), outputs);
   for (Index k = 0; k < outputs; ++k) std::ranges::copy(w, combined.column(k).begin());
-  Matrix own = support_counts();
-  algebra::scale(both(), own.values());
+  Matrix counts = support_counts();
+  algebra::scale(both(), counts.values());
   Matrix result(static_cast<Index>(rows.size()), outputs);
-  bank_.combination(combined.view(), 0)->add_scores(rows, state_.support, own.view(), result.view());
+  bank_.combination(combined.view(), 0)->add_scores(rows, state_.support, counts.view(), result.view());
   return result;
 }
 
@@ -331,7 +331,7 @@ UfoMirror::UfoMirror(double lambda, double alpha, Index kernels)
 void UfoMirror::weights(std::span<const double> squared_norms, double t, std::span<double> out) const {
   double largest = 0.0;
   for (std::size_t f = 0; f < out.size(); ++f) {
-    // v_f for now.
+    // First v_f; below it becomes the weight.
     out[f] = std::max(0.0, std::sqrt(std::max(0.0, squared_norms[f])) - alpha_ * t);
     largest = std::max(largest, out[f]);
   }

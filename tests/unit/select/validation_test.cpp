@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kloom/validate.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "base/stopwatch.h"
 #include "kloom/compare.h"
@@ -358,6 +361,42 @@ TEST(Compare, ShrinksToAShortBudgetAndSaysSo) {
   ASSERT_FALSE(comparison.notes.empty());
   EXPECT_NE(comparison.notes.front().find("of 100000 repeats"), std::string::npos) << comparison.notes.front();
   EXPECT_LT(comparison.request.splits.size(), 100000u);
+}
+
+// A method whose grid is too slow for a trial is planned without it; if the method itself is too slow as well, it is left
+// out, and the plan in the journal must not name it any more.
+TEST(Compare, WhatIsLeftOutIsNowhereElseInThePlan) {
+  Learner slow = find_learner("uniform");
+  slow.name = "slow";
+  slow.fit = [fit = slow.fit](const KernelBank& bank, const Targets& targets, const OptionValues& options,
+                              const Context& context) {
+    const bool grid = options.contains("C_grid");
+    for (const Stopwatch clock; clock.seconds() < (grid ? 60.0 : 0.4);) {
+      const Progress here{"sleeping", 0, 0, std::nan(""), clock.seconds()};
+      if (context.progress && context.progress(here) != Signal::go_on) throw Interrupted("woken");
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return fit(bank, targets, options, context);
+  };
+  register_learner(slow);
+  const Dataset data = clouds(60, 2, 5);
+  const Targets targets = make_targets(data.labels, {});
+  ComparisonRequest request;
+  request.validation.spec = parse_kernel_spec("rbf(auto, count=2)");
+  request.methods = {"uniform", "slow"};
+  request.seconds = 1.2;  // its three folds take 0.4 s each, its grid longer than the second that a trial may
+  const auto journal = std::filesystem::temp_directory_path() / fmt::format("kloom-plan-{}.jsonl", getpid());
+  std::filesystem::remove(journal);
+  request.validation.journal = journal.string();
+  const Comparison comparison = compare(data, targets, request, one_thread());
+  std::filesystem::remove(journal);
+  ASSERT_EQ(comparison.methods.size(), 1u);
+  EXPECT_EQ(comparison.methods.front().candidate.method, "uniform");
+  EXPECT_TRUE(std::ranges::any_of(comparison.left_out, [](const auto& one) {
+    return one.first == "slow" && one.second.starts_with("would take about");
+  }));
+  for (const std::string& note : comparison.notes)
+    EXPECT_EQ(note.find("slow keeps"), std::string::npos) << note;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(RidgeMachine, LeaveOneOutIsWhatAFitWithoutTheSampleSays) {
   const auto bank = make_dense_bank(problem.kernels, problem.names, true);
   const KernelFeatures features = kernel_features(*bank, Vector{1.0, 0.0}, everyone(30), 1000);
   const MachineTask task = numbers_task(problem);
-  const Machine machine = ridge_machine(features, task);
+  const Machine machine = ridge_machine(features.phi, task);
   const Eigen::MatrixXd phi = eigen(features.phi);
   Eigen::MatrixXd z(phi.rows(), phi.cols() + 1);
   z << Eigen::VectorXd::Constant(phi.rows(), 30.0), phi;  // the constant of the machine

@@ -37,5 +37,14 @@ TEST(SomeSamples, EveryClassInItsShareAndRareOnesNotAtAll) {
   EXPECT_EQ(all.bank->combine(equal), bank->combine(equal));
 }
 
+TEST(SomeSamples, NoBankWhereOneClassIsLeft) {
+  auto problem = test::binary_problem(5, 2, {0.5, 2.0}, 3);
+  Targets targets;
+  targets.task = Task::multiclass;
+  targets.classes = {"a", "b", "c"};
+  targets.codes = {0, 0, 0, 1, 2};
+  EXPECT_EQ(some_samples(*test::bank_of(problem), targets, 30, 3, 1).bank, nullptr);
+}
+
 }  // namespace
 }  // namespace kloom::methods

@@ -23,7 +23,7 @@ TEST(CountedSgd, AViolationIsAMarginBelowOne) {
   EXPECT_FALSE(violated({2.0, 1.0, 0.5}, 0, 3).happened);
   const Violation close = violated({2.0, 1.0, 1.5}, 0, 3);
   EXPECT_TRUE(close.happened);
-  EXPECT_EQ(close.own, 0);
+  EXPECT_EQ(close.truth, 0);
   EXPECT_EQ(close.near, 2);
   EXPECT_EQ(violated({0.0, 0.0, 0.0}, 1, 3).near, 0);
   EXPECT_FALSE(find_class_violation(Vector{-7.0}, 0).happened) << "a class alone";
@@ -52,13 +52,6 @@ TEST(CountedSgd, SuffixAverageIsItsDefinition) {
       EXPECT_NEAR(share(t), expected, 1e-13 * expected) << t << " of " << steps;
     }
   }
-}
-
-TEST(CountedSgd, SupportIsWhatHasACount) {
-  Matrix counts(4, 2);
-  counts(1, 1) = -1.0;
-  counts(3, 0) = 2.0;
-  EXPECT_EQ(support_of(counts), (std::vector<Index>{1, 3}));
 }
 
 }  // namespace

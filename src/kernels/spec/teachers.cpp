@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/spec/teachers.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "data/folds.h"
+#include "kernels/spec/relevance.h"
+#include "kernels/spec/taught_trees.h"
+
+namespace kloom::kernels {
+
+std::vector<Index> labelled_samples(const Targets& targets) {
+  std::vector<Index> found;
+  for (Index i = 0; i < targets.samples(); ++i) {
+    const bool weighs = targets.weights.empty() || targets.weights[at(i)] > 0.0;
+    if (weighs && (targets.codes.empty() || targets.codes[at(i)] != Targets::unlabelled)) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<Index> teachers(const Targets& targets, double share, Index most) {
+  constexpr std::uint64_t kSeed = 5;
+  const std::vector<Index> among = labelled_samples(targets);
+  const auto part = static_cast<Index>(share * static_cast<double>(among.size()));
+  std::vector<int> codes;
+  codes.reserve(among.size());
+  for (const Index i : among) codes.push_back(targets.codes.empty() ? 0 : targets.codes[at(i)]);
+  return data::spread_samples(among, codes, std::min(most, part), kSeed);
+}
+
+std::vector<Index> teachers_of(const std::vector<std::string>& kernel_names, const Targets& targets) {
+  const auto any = [&](auto&& matches) { return std::ranges::any_of(kernel_names, matches); };
+  // The teachers of trees are more than those of relevance, and these are among them.
+  if (any([](const std::string& name) { return name.starts_with("trees("); })) return tree_samples(targets);
+  if (any([](const std::string& name) { return name.find("scale=relevance") != std::string::npos; }))
+    return relevance_samples(targets);
+  return {};
+}
+
+}  // namespace kloom::kernels
