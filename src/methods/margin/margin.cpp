@@ -74,7 +74,7 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, double r
     scores[at(rows[k])] =
         solution.bias + algebra::dot(combined.column(static_cast<Index>(k)), solution.coefficients);
   if (bank.presence().complete()) return;
-  const Vector margins = own_margins(bank.presence().rows, norm_shares(solution, root), root);
+  const Vector margins = own_margins(bank.presence().rows, norm_shares(bank, solution, root), root);
   for (const Index i : rows) scores[at(i)] /= margins[at(i)];
 }
 
@@ -418,7 +418,7 @@ void Fitter::fill_boxes(MarginPart& part, const std::vector<Output>& outputs,
     const MarginSolution& solution = solutions[at(k)];
     for (std::size_t i = 0; i < solution.margins.size(); ++i) box[i] /= solution.margins[i];
     std::ranges::copy(box, part.box.column(k).begin());
-    std::ranges::copy(norm_shares(solution, margin_root(part.norm)), part.norm_shares.column(k).begin());
+    std::ranges::copy(norm_shares(bank_, solution, margin_root(part.norm)), part.norm_shares.column(k).begin());
     if (!part.margins.empty()) std::ranges::copy(solution.margins, part.margins.column(k).begin());
   }
 }

@@ -61,9 +61,9 @@ struct MarginStart {
 
 struct MarginSolution {
   Vector theta;
-  Vector alpha;         // dual variables, to go on from
-  Vector coefficients;  // y_i α_i, or α_i − α_i* in regression
-  Vector q;
+  Vector alpha;                // dual variables, to go on from
+  Vector coefficients;         // y_i α_i, or α_i − α_i* in regression
+  Vector q;                    // c'K_m c of every kernel; empty where the weights are given
   Vector margins;              // where samples lack kernels: τ of each; else empty
   double margin_change = 0.0;  // how far τ still is from what the solution says
   double bias = 0.0;

@@ -21,6 +21,12 @@ double largest_change(const Vector& before, const Vector& after, const Vector& b
   return largest;
 }
 
+// cᵀK_m c of every kernel: machines with weights that are given need none of them.
+Vector forms_of(const KernelBank& bank, const Vector& coefficients) {
+  const Matrix forms = bank.quadratic_forms({coefficients.data(), std::ssize(coefficients), 1});
+  return {forms.values().begin(), forms.values().end()};
+}
+
 }  // namespace
 
 double margin_root(double norm) {
@@ -40,12 +46,19 @@ Vector own_margins(const Matrix& presence, std::span<const double> shares, doubl
   return margins;
 }
 
-Vector norm_shares(const MarginSolution& solution, double root) {
+Vector norm_shares(const KernelBank& bank, const MarginSolution& solution, double root) {
   Vector shares(solution.theta.size());
+  const auto used = std::ranges::count_if(solution.theta, [](double theta) { return theta != 0.0; });
+  if (used == 1) {  // all of the norm is there, whatever it is
+    std::ranges::transform(solution.theta, shares.begin(),
+                           [](double theta) { return theta != 0.0 ? 1.0 : 0.0; });
+    return shares;
+  }
+  const Vector forms = solution.q.empty() ? forms_of(bank, solution.coefficients) : solution.q;
   double total = 0.0;
   for (std::size_t m = 0; m < shares.size(); ++m) {
     const double theta = solution.theta[m];
-    const double q = solution.q[m];  // ‖w_m‖ = θ_m √q_m; with equal weights, p = ∞, both are the same
+    const double q = forms[m];  // ‖w_m‖ = θ_m √q_m; with equal weights, p = ∞, both are the same
     total += shares[m] = root == 0.5 ? theta * q : std::pow(theta * std::sqrt(q), 1.0 / root);
   }
   if (!(total > 0.0)) return Vector(shares.size(), 1.0 / static_cast<double>(shares.size()));
@@ -76,8 +89,8 @@ MarginSolution solve_with_own_margins(const KernelBank& bank, const MarginTask& 
     MarginSolution solution = solve_margin_mkl(bank, own, settings, std::move(start), context);
     solution.iterations += iterations;
     solution.margins = margins;
-    const Vector next =
-        own_margins(bank.presence().rows, norm_shares(solution, settings.margin_root), settings.margin_root);
+    const Vector next = own_margins(bank.presence().rows, norm_shares(bank, solution, settings.margin_root),
+                                    settings.margin_root);
     solution.margin_change = largest_change(margins, next, task.box);
     if (solution.margin_change <= kSettled || round == kRounds || solution.status == Status::stopped)
       return solution;

@@ -29,7 +29,7 @@ inline constexpr double kLeastOwnMargin = 0.05;
 [[nodiscard]] Vector own_margins(const Matrix& presence, std::span<const double> shares, double root);
 
 // u, `root` is 1/r; equal shares where all outputs of kernels are 0.
-[[nodiscard]] Vector norm_shares(const MarginSolution& solution, double root);
+[[nodiscard]] Vector norm_shares(const KernelBank& bank, const MarginSolution& solution, double root);
 
 // As solve_margin_mkl, and the same bits, where every sample has every kernel.
 [[nodiscard]] MarginSolution solve_with_own_margins(const KernelBank& bank, const MarginTask& task,
