@@ -90,9 +90,12 @@ void add_dataset_options(CLI::App& app, DatasetOptions& options) {
                "Headers have the form view.column (seen by itself where all of them have)")
       ->group(group);
   app.add_flag("--no-views", options.no_views, "Do not take such headers for views")->group(group);
-  app.add_option("--join", options.join, "'inner' keeps only the ids that are present in every view")
+  app.add_option(
+         "--join", options.join,
+         "'inner' keeps the ids that are present in every file, 'outer' those that some file has: samples "
+         "without some views are learned and predicted from the others")
       ->group(group)
-      ->type_name("inner");
+      ->type_name("inner|outer");
   repeatable(app.add_option(
                  "--kernel-file", options.kernel_files,
                  "Precomputed kernel matrix, a stack of them, or a bank from 'kernels build'; may be repeated"))
@@ -108,7 +111,7 @@ void add_preprocessing_options(CLI::App& app, DatasetOptions& options) {
   const std::string group = "Preparation";
   app.add_option("--impute", options.impute,
                  "Replace missing values by the training 'mean' or 'median', or refuse them: 'none' (default: "
-                 "median, and a 0/1 feature that marks them)")
+                 "median, and a 0/1 feature that marks them; a view of which a sample has nothing is left out)")
       ->group(group)
       ->type_name("none|mean|median");
   app.add_option("--categorical", options.categorical,
@@ -158,7 +161,9 @@ DatasetRequest dataset_request(const DatasetOptions& options, bool target_requir
   request.target_required = target_required;
   request.id = options.id;
   request.weight = options.weight;
-  request.inner_join = choice("--join", options.join, {"inner"}) == "inner";
+  const std::string join = choice("--join", options.join, {"inner", "outer"});
+  request.inner_join = join == "inner";
+  request.outer_join = join == "outer";
   request.ignore = split_all(options.ignore);
   request.text = split_all(options.text);
   for (std::string& name : split_all(options.category)) request.text.push_back(std::move(name));
@@ -173,6 +178,7 @@ PreprocessingOptions preprocessing_options(const DatasetOptions& options) {
   if (impute == "mean") result.impute = Impute::mean;
   if (impute == "median") result.impute = Impute::median;
   result.indicate = impute.empty();
+  result.absent_views = impute.empty();
   const std::string categorical = choice("--categorical", options.categorical, {"refuse", "onehot"});
   result.decide = categorical.empty();
   result.onehot = categorical == "onehot";

@@ -36,8 +36,9 @@ int run(BuildOptions& options) {
   require_outputs({{"-o", options.output, OutputKind::file}}, input_files(request));
   TrainingData training = read_training_data(request, options.kernels, session);
   session.console().note(describe(training.data));
-  TrainingKernels kernels(training.data, kernel_request(training.data, options.dataset, options.kernels),
-                          session.context());
+  TrainRequest wanted = kernel_request(training.data, options.dataset, options.kernels);
+  wanted.recipe.preprocessing.absent_views = false;  // a bank file does not hold who lacks what
+  TrainingKernels kernels(training.data, wanted, session.context());
   BankRequest how;
   how.kind = options.kernels.bank.empty() ? BankKind::dense : parse_bank_kind(options.kernels.bank);
   const auto bank = kernels.stored(how, memory_budget(session.context()), session.context());

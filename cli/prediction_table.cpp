@@ -26,6 +26,17 @@ std::string output_column(const std::string& what, const Model& model, Index out
   return fmt::format("{}({})", what, o < names.size() ? names[o] : fmt::format("{}", output + 1));
 }
 
+// "rna clinical": the views that the sample has.
+std::string views_of(const Model& model, const Predictions& predictions, Index sample) {
+  const std::vector<ViewBlock>& blocks = model.recipe->preprocessing.blocks();
+  std::string names;
+  for (Index b = 0; b < predictions.views.cols(); ++b) {
+    if (predictions.views(sample, b) == 0.0) continue;
+    names += (names.empty() ? "" : " ") + blocks.at(static_cast<std::size_t>(b)).view;
+  }
+  return names;
+}
+
 class TableMaker {
  public:
   TableMaker(const Model& model, Index samples) : model_(model) {
@@ -70,6 +81,11 @@ PredictionTable prediction_table(const Model& model, const Predictions& predicti
   }
   maker.add_outputs(classes ? "score" : "prediction", predictions.scores);
   maker.add_outputs("deviation", predictions.deviation);
+  // The views that each prediction was made from, where that differs.
+  if (!predictions.views.empty()) {
+    maker.add_texts("views",
+                    [&](std::size_t i) { return views_of(model, predictions, static_cast<Index>(i)); });
+  }
   for (std::size_t o = 0; o < predictions.contributions.size(); ++o) {
     const auto outputs = static_cast<Index>(predictions.contributions.size());
     for (Index p = 0; p < predictions.contributions[o].cols(); ++p) {

@@ -201,6 +201,7 @@ class Stream {
     const Dataset& data = *piece.data;
     RecipeOptions recipe;
     recipe.preprocessing = preprocessing_options(options_.dataset);
+    recipe.preprocessing.absent_views = false;  // a stream has no kernels to leave out
     learner_.emplace(Recipe::fit(data, parse_kernel_spec(options_.kernels), recipe, session_.context()),
                      options_.stream, session_.context());
     known_features_ = static_cast<Index>(data.feature_info.size());

@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kloom/context.h"
@@ -47,6 +48,17 @@ class Combination {
   Combination() = default;
 };
 
+// Which kernels each sample has: 1, or 0 where the view that a kernel looks at is absent. A kernel is 0 between two samples
+// of which one lacks it: sums over kernels are sums over those that both have. Empty: every sample has all of them.
+struct Presence {
+  Matrix rows;  // rows × kernels
+  Matrix cols;  // columns × kernels
+  [[nodiscard]] bool complete() const { return rows.empty() && cols.empty(); }
+};
+
+struct BankRequest;
+struct BankPlan;
+
 class KernelBank {
  public:
   virtual ~KernelBank() = default;
@@ -59,6 +71,8 @@ class KernelBank {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   // Rows and columns are the same samples, so every kernel is a symmetric matrix.
   [[nodiscard]] bool symmetric() const { return symmetric_; }
+
+  [[nodiscard]] const Presence& presence() const { return presence_; }
 
   [[nodiscard]] virtual std::string_view kind() const = 0;
   // Memory that the bank holds (for a mapped bank: the size of the file's part).
@@ -109,6 +123,12 @@ class KernelBank {
   KernelBank(Index rows, Index cols, bool symmetric, std::vector<std::string> names)
       : rows_(rows), cols_(cols), symmetric_(symmetric), names_(std::move(names)) {}
 
+  // Entries of absent kernels must be 0 already.
+  void set_presence(Presence presence) { presence_ = std::move(presence); }
+  friend std::unique_ptr<KernelBank> store_bank(std::shared_ptr<const KernelBank> computed,
+                                                const BankRequest& request, const Context& context,
+                                                BankPlan* plan);
+
   // Rows whose panel over `kernels` kernels stays within a few megabytes: the block size of the default verbs.
   [[nodiscard]] Index block_rows(Index kernels) const;
 
@@ -117,6 +137,7 @@ class KernelBank {
   Index cols_ = 0;
   bool symmetric_ = false;
   std::vector<std::string> names_;
+  Presence presence_;
 };
 
 enum class BankKind { automatic, dense, dense32, low_rank, rbf_family, computed };

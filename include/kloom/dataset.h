@@ -31,6 +31,8 @@ struct View {
   std::string name;
   std::vector<Index> features;    // columns of Dataset::features
   std::vector<Index> texts = {};  // columns of Dataset::texts
+  // Of prepared samples: those that have nothing in this view (Preprocessing::apply says which). Empty: none.
+  std::vector<bool> absent = {};
 };
 
 struct TextColumn {
@@ -90,6 +92,7 @@ struct DatasetRequest {
   std::string id;                   // id column; empty: "id" or "sample" if there is one
   std::string weight;               // sample weight column; empty: none
   bool inner_join = false;          // keep only ids present in every view
+  bool outer_join = false;          // keep ids present in some view; what the others lack is missing
   std::vector<std::string> ignore;  // columns that are not features
   std::vector<std::string> text;    // columns to keep as text even if they look numeric
 };
@@ -169,10 +172,11 @@ enum class Transform {
 struct PreprocessingOptions {
   bool standardise = true;
   Impute impute = Impute::median;
-  bool indicate = true;                 // a 0/1 feature that marks where values were missing in training
-  bool decide = true;                   // decide what text columns are; false: `onehot` says it for all of them
-  bool drop_ids = true;                 // drop columns of numbers that count rows or are called an id
-  bool onehot = false;                  // without `decide`: code every text column, or refuse it
+  bool indicate = true;      // a 0/1 feature that marks where values were missing in training
+  bool decide = true;        // decide what text columns are; false: `onehot` says it for all of them
+  bool absent_views = true;  // a sample without a value in a whole view lacks the view: nothing is filled in
+  bool drop_ids = true;      // drop columns of numbers that count rows or are called an id
+  bool onehot = false;       // without `decide`: code every text column, or refuse it
   std::vector<std::string> keep_text;   // text columns that string kernels use
   std::vector<std::string> keep;        // columns that must not be dropped
   std::vector<std::string> categories;  // text columns that are categories whatever they look like
@@ -184,6 +188,13 @@ struct NumberFormat {
   char thousands = 0;  // ',' or '.'; 0: none
   std::string unit;    // before or after every number
   friend bool operator==(const NumberFormat&, const NumberFormat&) = default;
+};
+
+// Columns of one view as they come from files. A sample without a value in any of them lacks the view.
+struct ViewBlock {
+  std::string view;
+  std::vector<Feature> columns;
+  friend bool operator==(const ViewBlock&, const ViewBlock&) = default;
 };
 
 class Preprocessing {
@@ -214,10 +225,12 @@ class Preprocessing {
   static Preprocessing fit(const Dataset& train, const PreprocessingOptions& options,
                            std::vector<ColumnDecision>* decisions = nullptr);
   static Preprocessing from_parts(PreprocessingOptions options, std::vector<Column> columns,
-                                  std::vector<Feature> text_columns, std::vector<View> views);
+                                  std::vector<Feature> text_columns, std::vector<View> views,
+                                  std::vector<ViewBlock> blocks = {});
 
   // Matches columns by exact name, whatever their order; unknown columns are ignored, a missing one is an
-  // error. Returns standardised features, in the order of training, and the training views.
+  // error, unless all columns of a view are missing: then its samples lack the view. Returns standardised features,
+  // in the order of training, and the training views, with the samples that lack them.
   [[nodiscard]] Dataset apply(const Dataset& data) const;
   // What is new in `data`, a sentence each: categories that training never saw, values that are missing.
   [[nodiscard]] std::vector<std::string> surprises(const Dataset& data) const;
@@ -235,6 +248,8 @@ class Preprocessing {
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] const std::vector<Feature>& text_columns() const { return text_columns_; }
   [[nodiscard]] const std::vector<View>& views() const { return views_; }
+  // Views that samples may lack: those of several columns, or of a file of their own.
+  [[nodiscard]] const std::vector<ViewBlock>& blocks() const { return blocks_; }
   [[nodiscard]] bool constant(Index feature) const {
     return columns_[static_cast<std::size_t>(feature)].scale == 0.0;
   }
@@ -244,6 +259,7 @@ class Preprocessing {
   std::vector<Column> columns_;
   std::vector<Feature> text_columns_;
   std::vector<View> views_;  // feature indices refer to columns_
+  std::vector<ViewBlock> blocks_;
 };
 
 // The line of a column of numbers about which there is nothing to say but what the model keeps anyway.

@@ -98,9 +98,10 @@ struct DecisionTree {
 struct KernelTerm {
   std::string name;  // "rbf(width=2) on age"
   KernelFunction function = KernelFunction::rbf;
-  double parameter = 0.0;       // gamma, degree, k or leaves
-  std::vector<Index> features;  // feature columns, or the one text / matrix index
-  std::string group;            // view or feature that it looks at, for reports
+  double parameter = 0.0;               // gamma, degree, k or leaves
+  std::vector<Index> features;          // feature columns, or the one text / matrix index
+  std::string group;                    // view or feature that it looks at, for reports
+  std::vector<std::string> views = {};  // a sample that lacks one of these lacks this kernel
   Normalisation normalisation = Normalisation::none;
   double distance_scale = 1.0;      // expdist: s
   double scale = 1.0;               // multiplies the kernel (unit_trace, unit_variance)

@@ -57,7 +57,8 @@ struct Learner {
   std::string summary;   // one line
   std::string doc_page;  // docs/methods/NAME.md
   std::vector<Task> tasks;
-  bool semi_supervised = false;  // samples without a label are used, not refused
+  bool semi_supervised = false;    // samples without a label are used, not refused
+  std::vector<Task> absent_tasks;  // those it learns and predicts from samples that lack some views
   std::vector<OptionInfo> options;
   // Throws InvalidArgument for options and targets that break a rule; numerical outcomes are in the report.
   // Written with `complete_fit`.

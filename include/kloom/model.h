@@ -130,6 +130,7 @@ struct Predictions {
   Matrix deviation;                   // s × M: standard deviation of the score; empty if the method has none
   std::vector<int> codes;             // class of each sample (classification)
   std::vector<Matrix> contributions;  // per output: s × P, rows sum to score − bias
+  Matrix views;  // s × views of the recipe: 1 where the sample has the view, else 0; empty: all have all
 };
 
 // `bank`: rows are the samples to predict, columns the model's training samples, kernels the model's.

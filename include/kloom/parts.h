@@ -70,10 +70,15 @@ struct MarginPart : ModelPart {
   Matrix box;    // N × outputs: upper bound C_i of each dual variable
   Matrix pairs;  // one-versus-one: outputs × 2, codes of the positive and the negative class
   Matrix platt;  // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities
+  // P × outputs: what each kernel has in the norm of w, as numbers that add up to 1. A sample that lacks kernels has the
+  // rest of it. Empty: not known (models of earlier versions).
+  Matrix norm_shares;
+  Matrix margins;  // N × outputs: τ, the norm of w in the space of the sample's own kernels; empty: all 1
 
   [[nodiscard]] bool has_probabilities() const override { return !platt.empty(); }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
   [[nodiscard]] Index scores_for(Index classes) const override;
   void save(PartWriter& file) const override;
   [[nodiscard]] std::string trouble(const Model& model) const override;
@@ -206,6 +211,9 @@ struct BlendPart : ModelPart {
   double scale = 1.0;
   double deviation = 0.0;  // regression: 90 % of the errors on held-out samples are within 1.645 of these
   bool classes = true;     // else regression
+  // Mean diagonal of each kernel over the samples that have it: the share s of a term's kernels that a sample has is
+  // weighed by them, and kernels are divided by √(s_i s_j). Empty: not known (models of earlier versions).
+  Vector sizes;
 
   [[nodiscard]] bool has_probabilities() const override { return classes; }
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,

@@ -93,6 +93,7 @@ Recipe fit_recipe(const Dataset& data, const RecipeRequest& request, const Setti
     options.preprocessing.standardise = request.standardise;
     // Arrays have no names that say what a column is, and scikit-learn's rules ask that missing values be refused.
     options.preprocessing.impute = Impute::refuse;
+    options.preprocessing.absent_views = false;
     options.preprocessing.drop_ids = false;
     options.preprocessing.decide = false;
     options.normalisation = parse_normalisation(request.normalise);

@@ -55,6 +55,7 @@ py::dict predict_samples(const Model& model, const Samples& samples, bool probab
   result["codes"] = to_array(std::move(found.codes));
   if (!found.probabilities.empty()) result["probabilities"] = to_array(std::move(found.probabilities));
   if (!found.deviation.empty()) result["deviation"] = to_array(std::move(found.deviation));
+  if (!found.views.empty()) result["views"] = to_array(std::move(found.views));
   py::list parts;
   for (Matrix& part : found.contributions) parts.append(to_array(std::move(part)));
   result["contributions"] = parts;
@@ -70,6 +71,14 @@ void bind_parts(py::class_<Model>& model) {
       .def_readonly("report_json", &Model::report_json)
       .def_readonly("kernel_names", &Model::kernel_names)
       .def_property_readonly("weights", [](const Model& m) { return to_array(m.weights.values); })
+      .def_property_readonly("view_names",
+                             [](const Model& m) {
+                               std::vector<std::string> names;
+                               if (!m.recipe) return names;
+                               for (const ViewBlock& block : m.recipe->preprocessing.blocks())
+                                 names.push_back(block.view);
+                               return names;
+                             })
       .def_property_readonly("weights_deviation", [](const Model& m) { return to_array(m.weights.deviation); })
       .def_property_readonly("weights_shape", [](const Model& m) { return to_string(m.weights.shape); })
       .def_property_readonly("coefficients", [](const Model& m) { return to_array(m.coefficients); })

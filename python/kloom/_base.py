@@ -205,6 +205,23 @@ class KernelEstimator(BaseEstimator):
         with python_words():
             return self._model.predict(samples, probabilities, contributions, self._settings())
 
+    def views_present(self, X):
+        """Which views every sample has: those that its prediction was made from.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            New samples.
+
+        Returns
+        -------
+        present : dict
+            For each view that samples may lack, an array of truth values, one per sample.
+        """
+        found = self._predictions(X)
+        return {name: found["views"][:, place] > 0 if "views" in found else np.ones(len(found["scores"]), dtype=bool)
+                for place, name in enumerate(self._model.view_names)}
+
     def contributions(self, X):
         """How much each kernel added to the score of each sample.
 

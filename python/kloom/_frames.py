@@ -25,6 +25,7 @@ class Table:
         self.names = names
         self.columns = columns
         self.categories = list(categories)   # names of columns that the frame declares to be categories
+        self.views = None   # [(name, indices)] where the columns came as several views
 
     def __len__(self):
         return len(self.columns[0]) if self.columns else 0
@@ -34,7 +35,9 @@ class Table:
         return len(self), len(self.names)
 
     def __getitem__(self, rows):
-        return Table(self.names, [column[rows] for column in self.columns], self.categories)
+        part = Table(self.names, [column[rows] for column in self.columns], self.categories)
+        part.views = self.views
+        return part
 
     def dataset(self, text, views=None, training=False):
         """`text`: columns to take as text even where they look like numbers; `views`: as the estimator has them."""

@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from . import _frames as frames
+from . import _views as several
 from ._bank import KernelBank, as_bank
 from ._compat import allow_nan, validate_data
 from ._kernels import Kernels
@@ -87,6 +88,9 @@ def _columns_of(view, columns, names):
 def read_training(estimator, X, y, least=2, **options):
     """X and y of fit: a Table where X has columns with names and dtypes, else a matrix; sets n_features_in_ and
     feature_names_in_."""
+    if several.is_views(X) and functions_of(estimator.kernels) is None:
+        estimator._by_name = True
+        return several.read_training(estimator, X, y, least)
     estimator._by_name = frames.is_frame(X) and functions_of(estimator.kernels) is None
     if estimator._by_name:
         return frames.read_training(estimator, X, y, least)
@@ -97,7 +101,7 @@ def make_dataset(estimator, X):
     """The Dataset of training samples."""
     names = feature_names(estimator)
     if isinstance(X, frames.Table):
-        views = None if estimator.views is None else view_columns(estimator.views, names)
+        views = X.views if estimator.views is None else view_columns(estimator.views, names)
         return X.dataset([*frames.named(estimator.text), *X.categories], views, training=True)
     return core.Dataset(X, names, view_columns(estimator.views, names))
 
@@ -136,6 +140,8 @@ def new_samples(estimator, X):
     model = estimator._model
     if is_precomputed(estimator.kernels):
         return _new_kernels(estimator, model, as_bank(X))
+    if several.is_views(X) and functions_of(estimator.kernels) is None:
+        return _named_columns(estimator, several.read_new(estimator, X))
     if getattr(estimator, "_from_file", False):
         return _for_file_model(estimator, X)
     if getattr(estimator, "_by_name", False):

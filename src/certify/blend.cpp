@@ -9,6 +9,9 @@
 // on the landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, with
 // r_i = u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0.
 // The coefficients in the model are c/s times factor, share and the scale of the target.
+//
+// Where samples lack kernels, K(i, j) stands for Σ_p w_p K_p(i, j) over the kernels that both have, times t_i t_j with
+// t_i² = Σ_p w_p d_p over Σ_p w_p d_p of the kernels that i has, d_p the size of kernel p; the coefficients have t_j in them.
 #include "certify/blend.h"
 
 #include <fmt/format.h>
@@ -63,6 +66,19 @@ double norm(const Matrix& m) {
   return std::sqrt(algebra::dot(m.values(), m.values()));
 }
 
+// t of every sample; 1 where nothing is lacking, or everything.
+Vector factors_of(const Matrix& presence, const Vector& weights, const Vector& sizes, Index n) {
+  Vector t(at(n), 1.0);
+  double whole = 0.0;
+  for (std::size_t p = 0; p < sizes.size(); ++p) whole += weights[p] * sizes[p];
+  for (Index i = 0; i < presence.rows(); ++i) {
+    double own = 0.0;
+    for (Index p = 0; p < presence.cols(); ++p) own += presence(i, p) * weights[at(p)] * sizes[at(p)];
+    if (own > 0.0) t[at(i)] = std::sqrt(whole / own);
+  }
+  return t;
+}
+
 // Largest of the two gradients, relative to its size at the origin.
 double stationarity(const KernelBank& bank, const Targets& targets, const BlendPart& part, std::size_t k) {
   const WeightedTerm& term = part.terms[k];
@@ -80,12 +96,19 @@ double stationarity(const KernelBank& bank, const Targets& targets, const BlendP
   Vector weights(term.weights.values().begin(), term.weights.values().end());
   Matrix cross(n, m);
   bank.combine_rows(weights, landmarks, cross.view());
+  const Vector t = factors_of(bank.presence().rows, weights, part.sizes, n);
+  for (Index j = 0; j < m; ++j) {
+    for (Index i = 0; i < n; ++i) cross(i, j) *= t[at(i)] * t[at(landmarks[at(j)])];
+  }
   double s = 0.0;
   for (Index j = 0; j < m; ++j) s += cross(landmarks[at(j)], j) / static_cast<double>(m);
   const double undo = 1.0 / (one.factor * one.share * part.scale);
   Matrix c(m, outputs);
   for (Index o = 0; o < outputs; ++o) {
-    for (Index j = 0; j < m; ++j) c(j, o) = s * undo * term.coefficients(landmarks[at(j)], o);
+    for (Index j = 0; j < m; ++j) {
+      const Index i = landmarks[at(j)];
+      c(j, o) = s * undo * term.coefficients(i, o) / t[at(i)];
+    }
   }
   Matrix f(n, outputs);
   for (Index o = 0; o < outputs; ++o) std::ranges::fill(f.column(o), one.bias[at(o)]);

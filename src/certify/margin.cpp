@@ -33,8 +33,9 @@ struct Problem {
   Vector box;
   Vector c;
   Vector theta;
-  Vector margin;  // asked of each sample
-  Matrix gates;   // empty: all 1
+  Vector margin;     // asked of each sample
+  bool own = false;  // that is τ, the norm of w in the kernels that the sample has over that in all
+  Matrix gates;      // empty: all 1
   double b = 0.0;
   double norm = 1.0;
   double epsilon = 0.0;
@@ -55,6 +56,7 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   for (Index m = 0; m < model.weights.values.cols(); ++m) p.theta.push_back(model.weights.values(row, m));
   if (gated != nullptr) p.gates = gated->gates.outputs[at(output)].samples;
   const bool margins = gated != nullptr && gated->gates.kind == Gates::Kind::switches;
+  p.own = !part.margins.empty();
   const bool pairs = !part.pairs.empty();
   const int positive = pairs                        ? static_cast<int>(part.pairs(output, 0))
                        : model.task == Task::binary ? 1
@@ -62,7 +64,9 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   for (Index i = 0; i < model.coefficients.rows(); ++i) {
     p.c.push_back(model.coefficients(i, output) / part.target_scale);
     p.box.push_back(part.box(i, output));
-    p.margin.push_back(margins ? gated->gates.outputs[at(output)].margins[at(i)] : 1.0);
+    p.margin.push_back(margins ? gated->gates.outputs[at(output)].margins[at(i)]
+                       : p.own ? part.margins(i, output)
+                               : 1.0);
     p.y.push_back(part.regression ? (targets.values(i, 0) - part.target_centre) / part.target_scale
                                   : (targets.codes[at(i)] == positive ? 1.0 : -1.0));
   }
@@ -161,6 +165,30 @@ Matrix outputs_of(const KernelBank& bank, const Problem& p) {
   return outputs;
 }
 
+// ‖w‖ in the kernels that sample i has, to the power r that makes it a sum.
+double own_size(const Problem& p, const Vector& q, const Matrix& presence, Index i, double r) {
+  double sum = 0.0;
+  for (Index m = 0; m < std::ssize(q); ++m) {
+    if (i >= 0 && presence(i, m) == 0.0) continue;
+    const double theta = p.theta[at(m)];
+    sum += p.norm == 0.0 || std::isinf(p.norm) ? theta * q[at(m)] : std::pow(theta * std::sqrt(q[at(m)]), r);
+  }
+  return sum;
+}
+
+// Largest distance of a margin from the norms; margins have a floor of 0.05.
+double margins_error(const Problem& p, const Vector& q, const Matrix& presence) {
+  const double r = p.norm == 0.0 || std::isinf(p.norm) ? 2.0 : 2.0 * p.norm / (p.norm + 1.0);
+  const double whole = own_size(p, q, presence, -1, r);
+  double worst = 0.0;
+  for (Index i = 0; i < presence.rows(); ++i) {
+    if (p.box[at(i)] == 0.0 || !(whole > 0.0)) continue;
+    const double tau = std::pow(own_size(p, q, presence, i, r) / whole, 1.0 / r);
+    worst = worse(worst, std::abs(std::max(tau, 0.05) - p.margin[at(i)]));
+  }
+  return worst;
+}
+
 Finding examine(const KernelBank& bank, const Problem& p) {
   const Matrix outputs = outputs_of(bank, p);
   Vector q;
@@ -177,6 +205,8 @@ Finding examine(const KernelBank& bank, const Problem& p) {
   finding.infeasible = infeasibility(p);
   finding.kkt = slackness(p, f);
   finding.weights = weights_error(p);
+  finding.own_margins = p.own;
+  if (p.own) finding.margins = margins_error(p, q, bank.presence().rows);
   return finding;
 }
 
@@ -191,6 +221,8 @@ MarginFinding examine_margin(const KernelBank& bank, const Targets& targets, con
     total.infeasible = worse(total.infeasible, one.infeasible);
     total.weights = worse(total.weights, one.weights);
     total.kkt = worse(total.kkt, one.kkt);
+    total.own_margins = one.own_margins;
+    total.margins = worse(total.margins, one.margins);
     const double gap = (one.primal - one.dual) / std::max(std::abs(one.primal), 1e-300);
     total.gap = output == 0 ? gap : worse(total.gap, gap);
   }
@@ -201,7 +233,9 @@ std::vector<Certificate::Item> items_of(const MarginFinding& total) {
   // Sums of N products round by about N·eps; a coefficient outside its bounds by more than that is a fault. Weights keep
   // their norm through thousands of updates, each with a rounding of its own.
   constexpr double kFeasible = 1e-9;
-  return {
+  // Margins and weights are found in turn, and the last margins are not those of the last weights.
+  constexpr double kSettled = 0.1;
+  std::vector<Certificate::Item> items = {
       {"primal objective", total.primal, "regulariser plus loss, with the model's bias, summed over outputs"},
       {"dual objective", total.dual, "a lower bound on the best primal objective"},
       {"duality gap", total.gap, "relative, the largest of all outputs"},
@@ -209,6 +243,11 @@ std::vector<Certificate::Item> items_of(const MarginFinding& total) {
       {"infeasibility", total.infeasible, "of the dual coefficients, relative to their size", kFeasible},
       {"error of the weights", total.weights, "kernel weights below 0, or with another norm than 1", kFeasible},
   };
+  if (total.own_margins)
+    items.push_back({"distance of the margins", total.margins,
+                     "of samples that lack kernels, from the norm of w in the kernels that they have", kSettled,
+                     kSettled});
+  return items;
 }
 
 Certificate certify_margin(const KernelBank& bank, const Targets& targets, const Model& model,
@@ -221,6 +260,11 @@ Certificate certify_margin(const KernelBank& bank, const Targets& targets, const
             learned ? "No kernel weights and coefficients" : "With these kernel weights no coefficients",
             certificate);
   if (!learned) certificate.verdict += " The weights were not learned, and others may be better.";
+  if (total.own_margins)
+    certificate.verdict +=
+        " The margins of samples that lack kernels were found in turn with the solution, and that no others "
+        "are "
+        "better cannot be proved.";
   return certificate;
 }
 

@@ -266,7 +266,7 @@ Dataset load_dataset(const DatasetRequest& request, const Context& context) {
   std::size_t reading = 0;
   for (const Dataset& part : parts) reading = std::max(reading, part.reading_bytes);
   require_room_to_join(parts, context);
-  Dataset data = parts.empty() ? Dataset() : data::join_files(std::move(parts), named.inner_join);
+  Dataset data = parts.empty() ? Dataset() : data::join_files(std::move(parts), named);
   data.reading_bytes = reading;
   data::declare_views(data, named);
   attach_files(data, named, context);
@@ -302,6 +302,7 @@ static Dataset select_from(const Dataset& data, const std::vector<Index>& rows,
   result.features = select_entries(data.features.view(), rows, all_of(data.features.cols()));
   result.absent_is_zero = data.absent_is_zero;
   result.views = data.views;
+  for (View& view : result.views) view.absent = select_values(view.absent, rows);
   for (const TextColumn& text : data.texts) {
     result.texts.push_back({text.feature, select_values(text.values, rows)});
   }

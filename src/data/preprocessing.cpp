@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
+#include "data/absent_views.h"
 #include "data/column_fit.h"
 #include "data/column_kind.h"
 #include "data/names.h"
@@ -70,11 +72,18 @@ std::vector<bool> missing_among(const std::vector<std::string>& values) {
 // One pass over the columns of the training data.
 class Fitter {
  public:
-  Fitter(const Dataset& train, const PreprocessingOptions& options) : train_(train), options_(options) {}
+  Fitter(const Dataset& train, const PreprocessingOptions& options)
+      : blocks(data::blocks_of(train, options)), train_(train), options_(options), having_(blocks, train) {}
 
   void run() {
-    for (std::size_t j = 0; j < train_.feature_info.size(); ++j) number(j);
-    for (const TextColumn& text : train_.texts) texts_[&text - train_.texts.data()] = add_text(text);
+    for (std::size_t j = 0; j < train_.feature_info.size(); ++j) {
+      look_at(train_.feature_info[j]);
+      number(j);
+    }
+    for (const TextColumn& text : train_.texts) {
+      look_at(text.feature);
+      texts_[&text - train_.texts.data()] = rows_ == nullptr ? add_text(text) : add_text(seen_texts(text));
+    }
     refuse_equal_features();
     for (const View& view : train_.views) add_view(view);
     if (!columns.empty() || !text_columns.empty() || train_.kernels.size() + train_.distances.size() > 0)
@@ -92,8 +101,42 @@ class Fitter {
   std::vector<Feature> text_columns;
   std::vector<View> views;
   std::vector<ColumnDecision> decisions;
+  std::vector<ViewBlock> blocks;
 
  private:
+  // A column is fitted on the samples that have its view. Of those only what messages need is kept.
+  void look_at(const Feature& column) {
+    rows_ = having_.with(column);
+    seen_ = &train_;
+    if (rows_ == nullptr) return;
+    const auto [place, fresh] = samples_.try_emplace(rows_);
+    if (fresh) {
+      Dataset all;
+      all.source = train_.source;
+      all.samples = train_.samples;
+      all.ids = train_.ids;
+      all.lines = train_.lines;
+      all.absent_is_zero = train_.absent_is_zero;
+      all.features = Matrix(train_.samples, 0);
+      place->second = select_samples(all, *rows_);
+    }
+    seen_ = &place->second;
+  }
+
+  std::span<const double> seen_numbers(std::size_t j) {
+    const auto all = train_.features.column(static_cast<Index>(j));
+    if (rows_ == nullptr) return all;
+    numbers_seen_.clear();
+    for (const Index i : *rows_) numbers_seen_.push_back(all[static_cast<std::size_t>(i)]);
+    return numbers_seen_;
+  }
+
+  [[nodiscard]] TextColumn seen_texts(const TextColumn& text) const {
+    TextColumn own{text.feature, {}};
+    for (const Index i : *rows_) own.values.push_back(text.values[static_cast<std::size_t>(i)]);
+    return own;
+  }
+
   // What became of a column of the data: features, or a text.
   struct Places {
     std::vector<Index> features;
@@ -127,11 +170,11 @@ class Fitter {
 
   void number(std::size_t j) {
     const Feature& feature = train_.feature_info[j];
-    const auto values = train_.features.column(static_cast<Index>(j));
+    const auto values = seen_numbers(j);
     Places& places = numbers_[j];
     const bool kept = contains(options_.keep, feature.name);
     const std::string id =
-        options_.drop_ids && !kept && !train_.absent_is_zero ? data::id_reason(feature.name, values) : "";
+        options_.drop_ids && !kept && !seen_->absent_is_zero ? data::id_reason(feature.name, values) : "";
     if (!id.empty()) {
       drop(feature, ColumnKind::identifier, 0, id);
       return;
@@ -152,7 +195,7 @@ class Fitter {
     Column column;
     column.feature = feature;
     column.format = format;
-    data::fit_column(column, train_, values, options_);
+    data::fit_column(column, *seen_, values, options_);
     ColumnDecision decision = plain_decision(column);
     places.features.push_back(push(std::move(column)));
     if (missing > 0) {
@@ -162,7 +205,7 @@ class Fitter {
       decision.treatment +=
           fmt::format(", missing values filled by the {}{}", how, indicates() ? " and marked" : "");
       decision.reason += fmt::format("{}{} of {} values are missing", decision.reason.empty() ? "" : "; ",
-                                     missing, train_.samples);
+                                     missing, seen_->samples);
       if (indicates()) add_indicator(feature, missing_among(values), places);
     }
     decisions.push_back(std::move(decision));
@@ -170,12 +213,12 @@ class Fitter {
 
   // Columns that are missing together (a view that a sample lacks) share one mark.
   void add_indicator(const Feature& feature, std::vector<bool> missing, Places& places) {
-    const auto [place, fresh] = indicators_.try_emplace(std::move(missing), 0);
+    const auto [place, fresh] = indicators_.try_emplace({rows_, std::move(missing)}, 0);
     if (fresh) {
       Column column;
       column.feature = {feature.name + " is missing", feature.view};
       column.indicator = true;
-      centre(column, std::ranges::count(place->first, true));
+      centre(column, std::ranges::count(place->first.second, true));
       place->second = push(std::move(column));
     }
     places.features.push_back(place->second);
@@ -184,8 +227,8 @@ class Fitter {
   // 0/1 features are centred but not divided by their deviation, which would blow up rare categories: two
   // samples that differ in a category are then as far apart as in a number, a squared distance of 2.
   void centre(Column& column, std::ptrdiff_t ones) const {
-    if (ones == 0 || ones == static_cast<std::ptrdiff_t>(train_.samples)) column.scale = 0.0;
-    if (options_.standardise) column.centre = static_cast<double>(ones) / static_cast<double>(train_.samples);
+    if (ones == 0 || ones == static_cast<std::ptrdiff_t>(seen_->samples)) column.scale = 0.0;
+    if (options_.standardise) column.centre = static_cast<double>(ones) / static_cast<double>(seen_->samples);
   }
 
   Places add_text(const TextColumn& text) {
@@ -205,7 +248,7 @@ class Fitter {
       decisions.push_back({text.feature, ColumnKind::category, true, missing,
                            fmt::format("one-hot, {} values", places.features.size()), "it was asked for"});
     } else {
-      refuse_text(train_, text);
+      refuse_text(*seen_, text);
     }
     return places;
   }
@@ -232,7 +275,7 @@ class Fitter {
         keep_text(text, found.kind, found.missing, found.reason, places);
         return;
       case ColumnKind::number:
-        if (options_.impute == Impute::refuse && found.missing > 0) refuse_text(train_, text);
+        if (options_.impute == Impute::refuse && found.missing > 0) refuse_text(*seen_, text);
         add_number(text.feature, data::numbers_in(text.values, found.format), found.format, places);
         decisions.back().reason += (decisions.back().reason.empty() ? "" : "; ") + found.reason;
         return;
@@ -250,7 +293,7 @@ class Fitter {
         return;
     }
     drop(text.feature, found.kind, found.missing, found.reason);
-    const double share = static_cast<double>(found.missing) / static_cast<double>(train_.samples);
+    const double share = static_cast<double>(found.missing) / static_cast<double>(seen_->samples);
     if (found.kind == ColumnKind::empty || !indicates() || share < 0.05 || share > 0.95) return;
     add_indicator(text.feature, missing_among(text.values), places);
     decisions.back().used = true;
@@ -268,7 +311,7 @@ class Fitter {
     }
     std::string reason = found.reason;
     if (found.missing > 0)
-      reason += fmt::format("; {} of {} values are missing", found.missing, train_.samples);
+      reason += fmt::format("; {} of {} values are missing", found.missing, seen_->samples);
     decisions.push_back(
         {text.feature, ColumnKind::category, true, found.missing, std::move(treatment), std::move(reason)});
   }
@@ -278,7 +321,7 @@ class Fitter {
     const std::vector<std::string> categories = data::chosen_categories(text.values, plainly);
     if (categories.empty()) {
       throw InvalidArgument(fmt::format("{}: {} has no values at all. Leave it out (--ignore).",
-                                        data::source_of(train_), data::column_name(text.feature)));
+                                        data::source_of(*seen_), data::column_name(text.feature)));
     }
     for (const std::string& category : categories) {
       Column column;
@@ -286,11 +329,11 @@ class Fitter {
       column.category = category;
       column.onehot = true;
       const Vector values = data::indicator(text.values, category);
-      if (options_.impute == Impute::refuse) data::refuse_missing(train_, text.feature, values);
+      if (options_.impute == Impute::refuse) data::refuse_missing(*seen_, text.feature, values);
       if (plainly) {
         Column raw = column;
         raw.feature = text.feature;  // messages speak of the column in the file
-        data::fit_column(raw, train_, values, options_);
+        data::fit_column(raw, *seen_, values, options_);
         column.centre = raw.centre;
         column.scale = raw.scale;
         column.fill = raw.fill;
@@ -326,7 +369,12 @@ class Fitter {
   const PreprocessingOptions& options_;
   std::map<std::size_t, Places> numbers_;
   std::map<std::ptrdiff_t, Places> texts_;
-  std::map<std::vector<bool>, Index> indicators_;
+  std::map<std::pair<const std::vector<Index>*, std::vector<bool>>, Index> indicators_;
+  data::PresentSamples having_;
+  std::map<const std::vector<Index>*, Dataset> samples_;
+  const Dataset* seen_ = nullptr;             // what the column at hand is fitted on
+  const std::vector<Index>* rows_ = nullptr;  // its samples; null: all
+  Vector numbers_seen_;
 };
 
 }  // namespace
@@ -341,12 +389,14 @@ Preprocessing Preprocessing::fit(const Dataset& train, const PreprocessingOption
   result.columns_ = std::move(fitter.columns);
   result.text_columns_ = std::move(fitter.text_columns);
   result.views_ = std::move(fitter.views);
+  result.blocks_ = std::move(fitter.blocks);
   if (decisions != nullptr) *decisions = std::move(fitter.decisions);
   return result;
 }
 
 Preprocessing Preprocessing::from_parts(PreprocessingOptions options, std::vector<Column> columns,
-                                        std::vector<Feature> text_columns, std::vector<View> views) {
+                                        std::vector<Feature> text_columns, std::vector<View> views,
+                                        std::vector<ViewBlock> blocks) {
   const auto within = [](const std::vector<Index>& indices, std::size_t size) {
     return std::ranges::all_of(indices, [&](Index i) { return i >= 0 && i < static_cast<Index>(size); });
   };
@@ -374,6 +424,7 @@ Preprocessing Preprocessing::from_parts(PreprocessingOptions options, std::vecto
   result.columns_ = std::move(columns);
   result.text_columns_ = std::move(text_columns);
   result.views_ = std::move(views);
+  result.blocks_ = std::move(blocks);
   return result;
 }
 

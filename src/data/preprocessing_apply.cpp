@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "data/absent_views.h"
 #include "data/column_finder.h"
 #include "data/column_fit.h"
 #include "data/column_kind.h"
@@ -67,6 +68,13 @@ Vector numbers_of(const Dataset& data, const TextColumn& text, const Column& col
   return values;
 }
 
+// A text column's values; gaps where the data lack its whole view.
+std::vector<std::string> texts_or_gaps(const Dataset& data, const ColumnFinder& finder, const Feature& source) {
+  if (finder.text(source) == nullptr && finder.numeric(source) < 0)
+    return std::vector<std::string>(static_cast<std::size_t>(data.samples));
+  return finder.texts(source);
+}
+
 Vector marks(const Dataset& data, const ColumnFinder& finder, const Feature& source) {
   Vector values;
   const Index j = finder.numeric(source);
@@ -84,8 +92,9 @@ Vector marks(const Dataset& data, const ColumnFinder& finder, const Feature& sou
 Vector raw_values(const Dataset& data, const ColumnFinder& finder, const Column& column, Impute impute) {
   const Feature source = column.source();
   if (column.indicator) return marks(data, finder, source);
-  if (column.transform == Transform::codes) return data::codes_of(finder.texts(source), column.categories);
-  if (column.onehot) return data::indicator(finder.texts(source), column.category);
+  if (column.transform == Transform::codes)
+    return data::codes_of(texts_or_gaps(data, finder, source), column.categories);
+  if (column.onehot) return data::indicator(texts_or_gaps(data, finder, source), column.category);
   const Index j = finder.numeric(source);
   if (j >= 0) {
     const auto values = data.features.column(j);
@@ -93,7 +102,7 @@ Vector raw_values(const Dataset& data, const ColumnFinder& finder, const Column&
   }
   if (const TextColumn* text = finder.text(source)) return numbers_of(data, *text, column, impute);
   return Vector(static_cast<std::size_t>(data.samples),
-                0.0);  // absent_is_zero; require_columns refused the rest
+                0.0);  // absent_is_zero, or of an absent view; require_columns refused the rest
 }
 
 // What kernels see of a value that is not missing.
@@ -148,12 +157,12 @@ std::string meant_category(const std::string& value, const std::set<std::string>
 }
 
 // Categories that training never saw become all zero; that is said once per column.
-void note_new_categories(const ColumnFinder& finder, const std::vector<Column>& columns,
+void note_new_categories(const Dataset& data, const ColumnFinder& finder, const std::vector<Column>& columns,
                          std::vector<std::string>& notes) {
   for (const auto& [key, known] : known_categories(columns)) {
     std::map<std::string, Index> fresh;
     Index count = 0;
-    const std::vector<std::string> all = finder.texts({key.first, key.second});
+    const std::vector<std::string> all = texts_or_gaps(data, finder, {key.first, key.second});
     for (const std::string& value : all) {
       if (data::is_missing(value) || known.categories.contains(value)) continue;
       ++fresh[value];
@@ -182,11 +191,32 @@ Feature Preprocessing::Column::source() const {
   return {feature.name.substr(0, length), feature.view};
 }
 
+namespace {
+
+// Columns of views of which the data have nothing at all: their samples lack them.
+std::set<std::pair<std::string, std::string>> columns_not_there(const std::vector<ViewBlock>& blocks,
+                                                                const Dataset& data,
+                                                                const ColumnFinder& finder) {
+  std::set<std::pair<std::string, std::string>> absent;
+  for (const ViewBlock& block : blocks) {
+    if (!data::has_no_column(block, data, finder)) continue;
+    for (const Feature& column : block.columns) absent.emplace(column.name, column.view);
+  }
+  return absent;
+}
+
+}  // namespace
+
 Dataset Preprocessing::apply(const Dataset& data) const {
   const ColumnFinder finder(data);
-  std::vector<Feature> wanted = text_columns_;
+  const auto absent = columns_not_there(blocks_, data, finder);
+  std::vector<Feature> wanted;
+  const auto want = [&](Feature source) {
+    if (!absent.contains({source.name, source.view})) wanted.push_back(std::move(source));
+  };
+  for (const Feature& feature : text_columns_) want(feature);
   for (const Column& column : columns_) {
-    if (column.from_text() || !data.absent_is_zero) wanted.push_back(column.source());
+    if (column.from_text() || !data.absent_is_zero) want(column.source());
   }
   require_columns(data, finder, wanted);
   Dataset out;
@@ -201,6 +231,10 @@ Dataset Preprocessing::apply(const Dataset& data) const {
   out.weights = data.weights;
   out.notes = data.notes;
   out.views = views_;
+  for (View& view : out.views) {
+    const auto block = std::ranges::find(blocks_, view.name, &ViewBlock::view);
+    if (block != blocks_.end()) view.absent = data::absent_from(*block, data, finder);
+  }
   out.features = Matrix(data.samples, static_cast<Index>(columns_.size()));
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const Column& column = columns_[j];
@@ -215,23 +249,37 @@ Dataset Preprocessing::apply(const Dataset& data) const {
     });
   }
   for (const Feature& feature : text_columns_) {
-    out.texts.push_back({feature, finder.texts(feature)});
+    out.texts.push_back({feature, texts_or_gaps(data, finder, feature)});
   }
-  note_new_categories(finder, columns_, out.notes);
+  note_new_categories(data, finder, columns_, out.notes);
   return out;
 }
 
 std::vector<std::string> Preprocessing::surprises(const Dataset& data) const {
   const ColumnFinder finder(data);
   std::vector<std::string> notes;
-  note_new_categories(finder, columns_, notes);
+  note_new_categories(data, finder, columns_, notes);
+  std::vector<std::string> lacking;
+  for (const ViewBlock& block : blocks_) {
+    const std::vector<bool> absent = data::absent_from(block, data, finder);
+    const auto count = std::ranges::count(absent, true);
+    if (count > 0) lacking.push_back(fmt::format("'{}' ({})", block.view, count));
+  }
+  if (!lacking.empty())
+    notes.push_back(fmt::format("Some samples lack views and are predicted from their other ones: {} of {}.",
+                                data::list_some(lacking), data.samples));
+  data::PresentSamples having(blocks_, data);
   std::vector<std::string> filled;
   std::set<std::pair<std::string, std::string>> looked_at;
   for (const Column& column : columns_) {
     const Feature source = column.source();
     if (column.from_text() || column.indicator || !looked_at.emplace(source.name, source.view).second) continue;
     const Vector values = raw_values(data, finder, column, Impute::median);
-    const auto missing = std::ranges::count_if(values, [](double v) { return std::isnan(v); });
+    const std::vector<Index>* rows = having.with(source);
+    auto missing = std::ranges::count_if(values, [](double v) { return std::isnan(v); });
+    if (rows != nullptr)
+      missing = std::ranges::count_if(*rows,
+                                      [&](Index i) { return std::isnan(values[static_cast<std::size_t>(i)]); });
     if (missing > 0) filled.push_back(fmt::format("'{}' ({})", source.name, missing));
   }
   if (!filled.empty())

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "data/absent_views.h"
 #include "data/column_finder.h"
 #include "data/column_fit.h"
 #include "data/column_kind.h"
@@ -15,6 +16,14 @@ namespace kloom {
 namespace {
 
 using Column = Preprocessing::Column;
+
+// The values of the samples that have the view of a column; `rows` null: all.
+Vector only(Vector values, const std::vector<Index>* rows) {
+  if (rows == nullptr) return values;
+  Vector own;
+  for (const Index i : *rows) own.push_back(values[static_cast<std::size_t>(i)]);
+  return own;
+}
 
 // Training values as kernels would see them raw.
 Vector filled(const Dataset& train, const data::ColumnFinder& finder, const Column& base) {
@@ -57,6 +66,7 @@ void move_places(std::vector<Index>& indices, const std::vector<Index>& places) 
 std::vector<Index> Preprocessing::add_transformed(const Dataset& train, Transform transform,
                                                   const std::vector<Index>& chosen) {
   const data::ColumnFinder finder(train);
+  data::PresentSamples having(blocks_, train);
   std::map<std::pair<std::string, std::string>, Index> coded;
   std::vector<Index> places;
   for (const Index f : chosen) {
@@ -81,10 +91,13 @@ std::vector<Index> Preprocessing::add_transformed(const Dataset& train, Transfor
       continue;
     }
     if (transform == Transform::codes) column.transform = Transform::raw;
-    if (transform == Transform::ranks) column.knots = data::rank_knots(filled(train, finder, column));
+    const std::vector<Index>* rows = having.with(column.source());
+    if (transform == Transform::ranks)
+      column.knots = data::rank_knots(only(filled(train, finder, column), rows));
     if (transform == Transform::tfidf) {
-      const Vector values = column.onehot ? data::indicator(finder.texts(column.source()), column.category)
-                                          : filled(train, finder, column);
+      const Vector values = only(column.onehot ? data::indicator(finder.texts(column.source()), column.category)
+                                               : filled(train, finder, column),
+                                 rows);
       column.centre = column.indicator ? 1.0 : inverse_document_frequency(values);
     }
     places.push_back(std::ssize(columns_));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "data/names.h"
+#include "data/outer_join.h"
 #include "kloom/error.h"
 
 namespace kloom::data {
@@ -47,7 +48,7 @@ void refuse_missing(const Dataset& part, const Positions& in_other, const Datase
   if (!missing.empty()) {
     throw InvalidArgument(
         fmt::format("{}: {} of the {} samples in {} {} not there: {}. Add them, or keep only samples that "
-                    "every file has (--join inner).",
+                    "every file has (--join inner), or all that some file has (--join outer).",
                     other.source, missing.size(), part.samples, part.source, missing.size() == 1 ? "is" : "are",
                     list_some(missing, 5)));
   }
@@ -249,7 +250,7 @@ void declare_file_view(Dataset& data, View& view) {
 
 }  // namespace
 
-Dataset join_files(std::vector<Dataset> parts, bool inner) {
+Dataset join_files(std::vector<Dataset> parts, const DatasetRequest& request) {
   if (parts.size() == 1) {
     return std::move(parts[0]);
   }
@@ -258,9 +259,12 @@ Dataset join_files(std::vector<Dataset> parts, bool inner) {
   joined.absent_is_zero = true;
   if (any_ids) {
     require_ids_everywhere(parts);
-    const auto rows = rows_by_id(parts, inner);
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      parts[k] = select_samples(parts[k], rows[k]);
+    if (request.outer_join) {
+      for (const Dataset& part : parts) static_cast<void>(positions_of(part));  // no id twice
+      parts = with_all_samples(std::move(parts), request.target_required, joined.notes);
+    } else {
+      const auto rows = rows_by_id(parts, request.inner_join);
+      for (std::size_t k = 0; k < parts.size(); ++k) parts[k] = select_samples(parts[k], rows[k]);
     }
     joined.ids = parts[0].ids;
   } else {

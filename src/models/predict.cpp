@@ -11,7 +11,9 @@
 
 #include "algebra/threads.h"
 #include "base/progress.h"
+#include "data/absent_views.h"
 #include "kloom/error.h"
+#include "kloom/learner.h"
 #include "kloom/model.h"
 #include "models/scores.h"
 
@@ -29,6 +31,18 @@ void check_bank(const Model& model, const KernelBank& bank) {
         fmt::format("the model needs {} kernels against {} training samples; {} kernels against {} were given",
                     kernels, model.coefficients.rows(), bank.kernels(), bank.cols()));
   }
+}
+
+// A method that cannot leave kernels out would take them for 0.
+void check_presence(const Model& model, const KernelBank& bank) {
+  if (bank.presence().complete()) return;
+  const Learner* learner = learner_of_model(model.method);
+  if (learner != nullptr && std::ranges::find(learner->absent_tasks, model.task) != learner->absent_tasks.end())
+    return;
+  throw InvalidArgument(fmt::format(
+      "some samples lack a view, and models of method {} predict whole samples only; give all views, or "
+      "train with a method that can do without",
+      model.method));
 }
 
 // The model with nothing but what prediction needs: the same scores from fewer kernels and samples.
@@ -140,6 +154,7 @@ Predictions predict(const Model& model, const KernelBank& bank, const PredictOpt
         "the model reads samples and keeps no kernels against training samples; give it samples, not kernels");
   }
   check_bank(model, bank);
+  check_presence(model, bank);
   const algebra::ThreadScope threads(context);
   if (bank.rows() > 0) return with_numbers(model.part->predict(model, bank, options));
   Predictions nothing;
@@ -155,12 +170,14 @@ Predictions predict(const Model& model, const Dataset& samples, const PredictOpt
   }
   if (model.part->reads_samples())
     return with_numbers(model.part->predict_samples(model, samples, options, context));
+  Matrix views = data::views_there(model.recipe->preprocessing, samples);
   const Needs needed = needs(model);
   const bool everything = needed.kernels.size() == model.kernel_names.size() &&
                           std::ssize(needed.samples) == model.coefficients.rows();
-  if (everything) return with_numbers(predict_all(model, samples, options, context));
-  Predictions result = predict_all(reduced(model, needed), samples, options, context);
-  expand_contributions(result, needed.kernels, std::ssize(model.kernel_names));
+  Predictions result = everything ? predict_all(model, samples, options, context)
+                                  : predict_all(reduced(model, needed), samples, options, context);
+  if (!everything) expand_contributions(result, needed.kernels, std::ssize(model.kernel_names));
+  result.views = std::move(views);
   return with_numbers(std::move(result));
 }
 

@@ -71,23 +71,65 @@ void add_shown(const Matrix& applied, const Matrix& weights, Predictions& result
 
 }  // namespace
 
+Vector present_scales(const Matrix& presence, std::span<const double> weights, std::span<const double> sizes) {
+  Vector scales(at(presence.rows()), 1.0);
+  for (Index i = 0; i < presence.rows(); ++i) {
+    double own = 0.0;
+    double lacking = 0.0;
+    for (Index p = 0; p < presence.cols(); ++p)
+      (presence(i, p) > 0.0 ? own : lacking) += weights[at(p)] * sizes[at(p)];
+    // A sample that lacks nothing of weight keeps 1 to the last bit.
+    if (lacking > 0.0 && own > 0.0) scales[at(i)] = std::sqrt((own + lacking) / own);
+  }
+  return scales;
+}
+
+namespace {
+
+// Adds one term to scores and, if asked, contributions.
+void add_term(const KernelBank& bank, const WeightedTerm& term, const PredictOptions& options,
+              Predictions& result) {
+  const Index outputs = result.scores.cols();
+  const std::vector<Index> rows = all_of(bank.rows());
+  const Matrix weights = weights_by_kernel(term.weights, outputs);
+  const std::vector<Index> used = used_rows(term.coefficients);
+  const Matrix own = selected(term.coefficients, used, all_of(outputs));
+  if (options.contributions) {
+    add_shown(bank.apply_chosen(rows, used, own.view()), weights, result);
+  } else {
+    bank.combination(weights.view(), 0)->add_scores(rows, used, own.view(), result.scores.view());
+  }
+}
+
+void add_scaled(const Matrix& from, const Vector& scales, Matrix& to) {
+  for (Index c = 0; c < from.cols(); ++c) {
+    for (Index i = 0; i < from.rows(); ++i) to(i, c) += scales[at(i)] * from(i, c);
+  }
+}
+
+}  // namespace
+
 Predictions sum_of_terms(const Model& model, const KernelBank& bank, std::span<const WeightedTerm> terms,
-                         const PredictOptions& options) {
+                         const PredictOptions& options, std::span<const double> sizes) {
   const Index outputs = model.coefficients.cols();
+  const Matrix nothing(bank.rows(), bank.kernels());
   Predictions result;
   result.scores = Matrix(bank.rows(), outputs);
-  const std::vector<Index> rows = all_of(bank.rows());
-  if (options.contributions) result.contributions.assign(at(outputs), Matrix(bank.rows(), bank.kernels()));
+  if (options.contributions) result.contributions.assign(at(outputs), nothing);
   for (Index k = 0; k < outputs; ++k) std::ranges::fill(result.scores.column(k), model.bias[at(k)]);
   for (const auto& term : terms) {
-    const Matrix weights = weights_by_kernel(term.weights, outputs);
-    const std::vector<Index> used = used_rows(term.coefficients);
-    const Matrix coefficients = selected(term.coefficients, used, all_of(outputs));
-    if (options.contributions) {
-      add_shown(bank.apply_chosen(rows, used, coefficients.view()), weights, result);
-    } else {
-      bank.combination(weights.view(), 0)->add_scores(rows, used, coefficients.view(), result.scores.view());
+    if (bank.presence().complete() || sizes.empty()) {
+      add_term(bank, term, options, result);
+      continue;
     }
+    Predictions own;
+    own.scores = Matrix(bank.rows(), outputs);
+    if (options.contributions) own.contributions.assign(at(outputs), nothing);
+    add_term(bank, term, options, own);
+    const Vector scales = present_scales(bank.presence().rows, term.weights.values(), sizes);
+    add_scaled(own.scores, scales, result.scores);
+    for (std::size_t k = 0; k < own.contributions.size(); ++k)
+      add_scaled(own.contributions[k], scales, result.contributions[k]);
   }
   return result;
 }

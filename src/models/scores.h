@@ -30,8 +30,15 @@ void add_output(const Model& model, const Matrix& outputs, Index c, const Predic
 
 // A sum of several solutions, each a combination of kernels of its own, plus bias: read by combination, so that the
 // number of kernels costs nothing where the bank knows how.
+// Where samples lack kernels and `sizes` says how large the kernels are, a term's kernels are divided by √(s_i s_j)
+// (present_scales), of which the training sample's part is in the coefficients.
 [[nodiscard]] Predictions sum_of_terms(const Model& model, const KernelBank& bank,
-                                       std::span<const WeightedTerm> terms, const PredictOptions& options);
+                                       std::span<const WeightedTerm> terms, const PredictOptions& options,
+                                       std::span<const double> sizes = {});
+// 1/√s_i for each row of `presence` (samples × kernels), s_i the share of Σ_p w_p size_p that the sample has: with it the
+// sum over the kernels that are there has the diagonal that the sum over all would have. 1 for a sample that has none.
+[[nodiscard]] Vector present_scales(const Matrix& presence, std::span<const double> weights,
+                                    std::span<const double> sizes);
 // The terms from fewer kernels and samples.
 [[nodiscard]] std::vector<WeightedTerm> restricted_terms(const std::vector<WeightedTerm>& terms,
                                                          const Needs& needs);

@@ -244,8 +244,9 @@ std::string settings_text(const ValidationRequest& request, const Context& conte
                   static_cast<int>(preparation.impute), preparation.onehot,
                   fmt::join(preparation.keep_text, ","), to_string(request.recipe.normalisation),
                   request.recipe.clip_spectrum, request.metric, request.inner_folds, context.seed);
-  text += fmt::format("|{}{}{}|{}", preparation.indicate ? 1 : 0, preparation.decide ? 1 : 0,
-                      preparation.drop_ids ? 1 : 0, fmt::join(preparation.keep, ","));
+  text += fmt::format("|{}{}{}|{}{}", preparation.indicate ? 1 : 0, preparation.decide ? 1 : 0,
+                      preparation.drop_ids ? 1 : 0, fmt::join(preparation.keep, ","),
+                      preparation.absent_views ? "|absent views" : "");
   for (const Candidate& candidate : request.candidates) text += "|" + candidate_text(candidate);
   for (const Split& split : request.splits) text += fmt::format("|{}", fmt::join(split.test, ","));
   return text;

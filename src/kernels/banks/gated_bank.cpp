@@ -29,6 +29,19 @@ GatedBank::GatedBank(const KernelBank& bank, Matrix gates)
   if (!bank.symmetric() || gates_.rows() != bank.rows() || gates_.cols() != bank.kernels()) {
     throw InternalError("a gated bank needs one gate for each sample and kernel of a symmetric bank");
   }
+  set_presence(bank.presence());
+}
+
+GatedBank::GatedBank(std::shared_ptr<const KernelBank> bank, Presence presence)
+    : KernelBank(bank->rows(), bank->cols(), bank->symmetric(), bank->names()),
+      owner_(std::move(bank)),
+      bank_(*owner_),
+      gates_(presence.rows) {
+  if (gates_.rows() != rows() || gates_.cols() != kernels() || presence.cols.rows() != cols() ||
+      presence.cols.cols() != kernels()) {
+    throw InternalError("a gated bank needs one gate for each row, column and kernel");
+  }
+  set_presence(std::move(presence));
 }
 
 std::size_t GatedBank::bytes() const {
@@ -39,8 +52,9 @@ void GatedBank::panels(Range kernels, Range rows, double* out) const {
   bank_.panels(kernels, rows, out);
   for (Index p = kernels.begin; p < kernels.end; ++p) {
     const double* gates = gates_.column(p).data();
+    const double* across = column_gates().column(p).data();
     for (Index i = rows.begin; i < rows.end; ++i) {
-      for (Index j = 0; j < cols(); ++j) *out++ *= gates[i] * gates[j];
+      for (Index j = 0; j < cols(); ++j) *out++ *= gates[i] * across[j];
     }
   }
 }
@@ -59,12 +73,13 @@ void GatedBank::add_combination(std::span<const double> w, MatrixView out) const
     const double weight = w[static_cast<std::size_t>(p)];
     if (weight == 0.0) continue;
     const double* gates = gates_.column(p).data();
+    const double* across = column_gates().column(p).data();
     for (Index start = 0; start < rows(); start += block) {
       const Range part{start, std::min(rows(), start + block)};
       bank_.panels({p, p + 1}, part, panel.data());
       for (Index i = part.begin; i < part.end; ++i) {
         if (gates[i] == 0.0) continue;
-        add_gated(weight * gates[i], gates, panel.data() + (i - start) * cols(), cols(), out.column(i).data());
+        add_gated(weight * gates[i], across, panel.data() + (i - start) * cols(), cols(), out.column(i).data());
       }
     }
   }
@@ -84,7 +99,7 @@ Matrix GatedBank::apply(ConstMatrixView v) const {
 Matrix GatedBank::apply_each(ConstMatrixView v) const {
   Matrix gated(cols(), kernels());
   for (Index p = 0; p < kernels(); ++p) std::ranges::copy(v.column(p), gated.column(p).begin());
-  multiply(gated, gates_);
+  multiply(gated, column_gates());
   Matrix result = bank_.apply_each(gated.view());
   multiply(result, gates_);
   return result;

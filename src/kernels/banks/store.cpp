@@ -258,6 +258,27 @@ void choose(const KernelBank& bank, const BankRequest& request, std::size_t budg
   plan.why = "asked for";
 }
 
+std::unique_ptr<KernelBank> stored_as(BankKind kind, std::shared_ptr<const KernelBank> computed,
+                                      const BankRequest& request, const Context& context) {
+  switch (kind) {
+    case BankKind::low_rank:
+      return make_low_rank(std::move(computed), request.rank_tolerance, context);
+    case BankKind::rbf_family:
+      return make_rbf_family(*computed);
+    case BankKind::dense32:
+      return materialise(*computed, {0, computed->kernels()}, true, context);
+    case BankKind::computed: {
+      std::vector<Index> all(at(computed->kernels()));
+      std::iota(all.begin(), all.end(), Index{0});
+      std::vector<BankPart> parts;
+      parts.push_back({std::move(computed), std::move(all)});
+      return std::make_unique<kernels::ConcatBank>(std::move(parts));
+    }
+    default:
+      return materialise(*computed, {0, computed->kernels()}, false, context);
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(BankKind kind) {
@@ -288,23 +309,10 @@ std::unique_ptr<KernelBank> store_bank(std::shared_ptr<const KernelBank> compute
                                    computed->rows(), computed->cols(), to_string(plan.kind)),
                        "use fewer kernels, --bank dense32 (half the memory, errors of 1e-6), or --bank "
                        "computed (no memory, slow)");
-  switch (plan.kind) {
-    case BankKind::low_rank:
-      return make_low_rank(std::move(computed), request.rank_tolerance, context);
-    case BankKind::rbf_family:
-      return make_rbf_family(*computed);
-    case BankKind::dense32:
-      return materialise(*computed, {0, computed->kernels()}, true, context);
-    case BankKind::computed: {
-      std::vector<Index> all(at(computed->kernels()));
-      std::iota(all.begin(), all.end(), Index{0});
-      std::vector<BankPart> parts;
-      parts.push_back({std::move(computed), std::move(all)});
-      return std::make_unique<kernels::ConcatBank>(std::move(parts));
-    }
-    default:
-      return materialise(*computed, {0, computed->kernels()}, false, context);
-  }
+  Presence presence = computed->presence();
+  std::unique_ptr<KernelBank> stored = stored_as(plan.kind, std::move(computed), request, context);
+  stored->set_presence(std::move(presence));
+  return stored;
 }
 
 }  // namespace kloom

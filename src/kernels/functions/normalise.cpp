@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
 
 #include "base/progress.h"
 #include "kernels/banks/computed_bank.h"
+#include "kernels/spec/presence.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -120,19 +122,12 @@ bool needs_means(const KernelTerm& term) {
   return term.normalisation == Normalisation::unit_variance || term.normalisation == Normalisation::centre;
 }
 
-}  // namespace
-
-void fit_normalisation(std::vector<KernelTerm>& terms, const std::shared_ptr<const Dataset>& train,
-                       const Context& context) {
-  std::vector<std::size_t> chosen;
+// All of these terms on all of these samples.
+void fit_together(std::vector<KernelTerm>& terms, const std::vector<std::size_t>& chosen,
+                  const std::shared_ptr<const Dataset>& train, const Context& context) {
   std::vector<KernelTerm> with_means;
   std::vector<KernelTerm> without;
-  for (std::size_t p = 0; p < terms.size(); ++p) {
-    if (!needs_fit(terms[p])) continue;
-    chosen.push_back(p);
-    (needs_means(terms[p]) ? with_means : without).push_back(plain(terms[p]));
-  }
-  if (chosen.empty()) return;
+  for (const std::size_t p : chosen) (needs_means(terms[p]) ? with_means : without).push_back(plain(terms[p]));
   const ComputedBank full(with_means, train, train, true);
   const ComputedBank light(without, train, train, true);
   const Matrix means = row_means(full, context);
@@ -148,6 +143,33 @@ void fit_normalisation(std::vector<KernelTerm>& terms, const std::shared_ptr<con
       fit_term(terms[p], light_diagonal.column(next_light++), {});
     }
   }
+}
+
+// Means over training samples are of all of them, also in prediction.
+void refuse_centring(const KernelTerm& term) {
+  if (term.normalisation != Normalisation::centre) return;
+  throw InvalidArgument(
+      fmt::format("kernel '{}' cannot be centred, because some samples lack the view '{}'; use another "
+                  "normalisation, or fill the gaps in (--impute median)",
+                  term.name, term.views.front()));
+}
+
+}  // namespace
+
+void fit_normalisation(std::vector<KernelTerm>& terms, const std::shared_ptr<const Dataset>& train,
+                       const Context& context) {
+  // Kernels of views that some samples lack are fitted on the others.
+  std::map<std::vector<Index>, std::vector<std::size_t>> groups;
+  std::vector<std::size_t> everywhere;
+  for (std::size_t p = 0; p < terms.size(); ++p) {
+    if (!needs_fit(terms[p])) continue;
+    const auto present = samples_with_views(*train, terms[p].views);
+    if (present) refuse_centring(terms[p]);
+    (present ? groups[*present] : everywhere).push_back(p);
+  }
+  if (!everywhere.empty()) fit_together(terms, everywhere, train, context);
+  for (const auto& [present, chosen] : groups)
+    fit_together(terms, chosen, std::make_shared<const Dataset>(select_samples(*train, present)), context);
 }
 
 }  // namespace kloom::kernels

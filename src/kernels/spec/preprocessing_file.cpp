@@ -129,18 +129,38 @@ std::vector<Feature> decode_features(const json& list, const std::string& source
   return out;
 }
 
+// Samples that lack the view.
+static std::vector<Index> places_of_absent(const View& view) {
+  std::vector<Index> places;
+  for (std::size_t i = 0; i < view.absent.size(); ++i)
+    if (view.absent[i]) places.push_back(static_cast<Index>(i));
+  return places;
+}
+
 json encode_views(const std::vector<View>& views) {
   json list = json::array();
-  for (const auto& v : views)
-    list.push_back({{"name", encode_text(v.name)}, {"features", v.features}, {"texts", v.texts}});
+  for (const auto& v : views) {
+    json view = {{"name", encode_text(v.name)}, {"features", v.features}, {"texts", v.texts}};
+    if (!v.absent.empty()) view["absent"] = places_of_absent(v);
+    list.push_back(std::move(view));
+  }
   return list;
 }
 
-std::vector<View> decode_views(const json& list, const std::string& source) {
+std::vector<View> decode_views(const json& list, const std::string& source, Index samples) {
   std::vector<View> out;
   for (const auto& value : list) {
     Fields fields(value, source, "a view");
     out.push_back({fields.text("name"), fields.indices("features"), fields.indices("texts")});
+    if (fields.find("absent") != nullptr) {
+      constexpr Index kMost = 1'000'000'000;
+      if (samples < 0 || samples > kMost) fields.damaged("absent", "is about more samples than there can be");
+      out.back().absent.resize(at(samples));
+      for (const Index i : fields.indices("absent")) {
+        if (i < 0 || i >= samples) fields.damaged("absent", "names a sample that does not exist");
+        out.back().absent[at(i)] = true;
+      }
+    }
     fields.finish();
   }
   return out;
@@ -161,13 +181,17 @@ json save_preprocessing(const Preprocessing& preprocessing, data::SectionList& s
     sections.indices("recipe.columns.knot_counts", std::move(knots.lengths));
     sections.vector("recipe.columns.knots", std::move(knots.entries));
   }
-  return {{"standardise", options.standardise},
-          {"impute", name_in(all_imputes, options.impute)},
-          {"onehot", options.onehot},
-          {"keep_text", encode_texts(options.keep_text)},
-          {"columns", std::move(columns)},
-          {"text_columns", encode_features(preprocessing.text_columns())},
-          {"views", encode_views(preprocessing.views())}};
+  json document = {{"standardise", options.standardise},
+                   {"impute", name_in(all_imputes, options.impute)},
+                   {"onehot", options.onehot},
+                   {"keep_text", encode_texts(options.keep_text)},
+                   {"columns", std::move(columns)},
+                   {"text_columns", encode_features(preprocessing.text_columns())},
+                   {"views", encode_views(preprocessing.views())}};
+  for (const ViewBlock& block : preprocessing.blocks())
+    document["blocks"].push_back(
+        {{"view", encode_text(block.view)}, {"columns", encode_features(block.columns)}});
+  return document;
 }
 
 Preprocessing load_preprocessing(const json& document, data::TensorReader& tensors) {
@@ -198,10 +222,18 @@ Preprocessing load_preprocessing(const json& document, data::TensorReader& tenso
   }
   auto text_columns = decode_features(fields.array("text_columns"), source);
   auto views = decode_views(fields.array("views"), source);
+  std::vector<ViewBlock> blocks;
+  if (fields.find("blocks") != nullptr) {
+    for (const json& value : fields.array("blocks")) {
+      Fields block(value, source, "a view that samples may lack");
+      blocks.push_back({block.text("view"), decode_features(block.array("columns"), source)});
+      block.finish();
+    }
+  }
   fields.finish();
   try {
     return Preprocessing::from_parts(std::move(options), std::move(columns), std::move(text_columns),
-                                     std::move(views));
+                                     std::move(views), std::move(blocks));
   } catch (const InvalidArgument& error) {
     tensors.container().damaged(fmt::format("its preprocessing is not valid ({})", error.what()));
   }

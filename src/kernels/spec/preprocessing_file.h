@@ -18,7 +18,8 @@ namespace kloom::kernels {
 [[nodiscard]] nlohmann::json encode_features(const std::vector<Feature>& features);
 [[nodiscard]] std::vector<Feature> decode_features(const nlohmann::json& list, const std::string& source);
 [[nodiscard]] nlohmann::json encode_views(const std::vector<View>& views);
-[[nodiscard]] std::vector<View> decode_views(const nlohmann::json& list, const std::string& source);
+[[nodiscard]] std::vector<View> decode_views(const nlohmann::json& list, const std::string& source,
+                                             Index samples = 0);
 
 [[nodiscard]] nlohmann::json save_preprocessing(const Preprocessing& preprocessing,
                                                 data::SectionList& sections);

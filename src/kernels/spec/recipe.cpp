@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "kernels/banks/computed_bank.h"
 #include "kernels/functions/functions.h"
+#include "kernels/spec/presence.h"
 #include "kernels/spec/transformed_columns.h"
 #include "kloom/error.h"
 
@@ -108,12 +108,12 @@ Recipe Recipe::for_kernels(const std::vector<std::string>& names, Index samples)
 
 std::shared_ptr<const KernelBank> Recipe::training_bank() const {
   const auto samples = std::make_shared<const Dataset>(basis);
-  return std::make_shared<kernels::ComputedBank>(terms, samples, samples, true);
+  return kernels::present_bank(terms, samples, samples, true);
 }
 
 std::shared_ptr<const KernelBank> Recipe::training_bank(const std::shared_ptr<const Recipe>& recipe) {
   const std::shared_ptr<const Dataset> samples(recipe, &recipe->basis);
-  return std::make_shared<kernels::ComputedBank>(recipe->terms, samples, samples, true);
+  return kernels::present_bank(recipe->terms, samples, samples, true);
 }
 
 std::shared_ptr<const KernelBank> Recipe::training_bank_with(const Dataset& samples) const {
@@ -134,8 +134,8 @@ std::shared_ptr<const KernelBank> Recipe::bank_for(const Dataset& samples) const
   Dataset columns = basis;
   columns.kernels.clear();  // the rows bring their own
   columns.distances.clear();
-  return std::make_shared<kernels::ComputedBank>(terms, std::make_shared<const Dataset>(std::move(rows)),
-                                                 std::make_shared<const Dataset>(std::move(columns)), false);
+  return kernels::present_bank(terms, std::make_shared<const Dataset>(std::move(rows)),
+                               std::make_shared<const Dataset>(std::move(columns)), false);
 }
 
 }  // namespace kloom

@@ -102,6 +102,7 @@ json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& section
                     {"function", to_string(t.function)},
                     {"group", encode_text(t.group)},
                     {"normalisation", to_string(t.normalisation)}});
+    if (!t.views.empty()) list.back()["views"] = encode_texts(t.views);
     numbers.insert(numbers.end(), {t.parameter, t.distance_scale, t.scale, t.centre_mean});
     features.add(t.features);
     means.add(t.centre_means);
@@ -131,6 +132,7 @@ std::vector<KernelTerm> load_terms(const json& list, data::TensorReader& tensors
     t.function = parse_enum(entry, "function", all_functions);
     t.group = entry.text("group");
     t.normalisation = parse_enum(entry, "normalisation", all_normalisations);
+    if (entry.find("views") != nullptr) t.views = entry.texts("views");
     t.parameter = numbers[4 * p];
     t.distance_scale = numbers[4 * p + 1];
     t.scale = numbers[4 * p + 2];
@@ -172,7 +174,7 @@ Dataset load_basis(const json& document, data::TensorReader& tensors) {
   basis.ids = fields.texts("ids");
   basis.feature_info = decode_features(fields.array("features"), source);
   basis.features = tensors.matrix("recipe.basis");
-  basis.views = decode_views(fields.array("views"), source);
+  basis.views = decode_views(fields.array("views"), source, basis.samples);
   for (const auto& value : fields.array("texts")) {
     Fields entry(value, source, "a text column");
     TextColumn column;

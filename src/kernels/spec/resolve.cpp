@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 #include "kernels/functions/automatic_width.h"
 #include "kernels/functions/functions.h"
 #include "kernels/functions/normalise.h"
+#include "kernels/spec/presence.h"
 #include "kernels/spec/psd_check.h"
 #include "kernels/spec/range.h"
 #include "kernels/spec/sample_check.h"
@@ -75,6 +77,7 @@ class Resolver {
     for (const Scope& scope : family.scopes.empty() ? fallback : family.scopes)
       for (Target& target : targets_of(scope, request, train_, context_)) {
         named_ = scope.kind == ScopeKind::columns;
+        views_ = views_of(target, family.function, train_);
         if (transform(family, scope, target)) add_target(family, target);
       }
   }
@@ -110,6 +113,7 @@ class Resolver {
     term.function = family.function;
     term.features = target.inputs;
     term.group = target.group;
+    term.views = views_;
     term.normalisation = normalisation_of(family);
     if (family.function == KernelFunction::expdist)
       term.distance_scale = mean_distance(train_.distances[static_cast<std::size_t>(target.inputs.front())]);
@@ -173,11 +177,10 @@ class Resolver {
   }
 
   std::vector<double> automatic_values(const KernelFamily& family, const Target& target) {
-    if (!quantiles_) quantiles_.emplace(train_, context_.seed);
+    const DistanceQuantiles& quantiles = quantiles_of_present();
     const Index count = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
     const bool multiples = !family.values.empty();
-    std::vector<double> values =
-        (*quantiles_)(pair_sum_of(family.function), target.inputs, multiples ? 1 : count);
+    std::vector<double> values = quantiles(pair_sum_of(family.function), target.inputs, multiples ? 1 : count);
     if (multiples && !values.empty()) {
       const double median = values.front();
       values.clear();
@@ -195,6 +198,15 @@ class Resolver {
     if (family.function != KernelFunction::rbf)
       for (double& v : values) v = 1.0 / v;
     return values;
+  }
+
+  // Of the samples that have the views at hand. With fewer than two of them there are no distances.
+  const DistanceQuantiles& quantiles_of_present() {
+    const auto present = samples_with_views(train_, views_);
+    const std::vector<Index> key = present.value_or(std::vector<Index>{});
+    const auto [place, fresh] = quantiles_.try_emplace({present.has_value(), key});
+    if (fresh) place->second.emplace(present ? select_samples(train_, *present) : train_, context_.seed);
+    return *place->second;
   }
 
   // Largest squared norm of a training sample over some features.
@@ -232,8 +244,9 @@ class Resolver {
   std::unordered_set<std::string> names_;
   std::unordered_set<std::size_t> prepared_kernels_;
   std::unordered_set<std::size_t> prepared_distances_;
-  std::optional<DistanceQuantiles> quantiles_;
-  bool named_ = false;  // the columns at hand were named one by one
+  std::map<std::pair<bool, std::vector<Index>>, std::optional<DistanceQuantiles>> quantiles_;
+  std::vector<std::string> views_;  // that the target at hand looks at
+  bool named_ = false;              // the columns at hand were named one by one
 };
 
 }  // namespace

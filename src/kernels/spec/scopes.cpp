@@ -88,7 +88,7 @@ std::vector<Index> find_column(const Dataset& data, Index columns, const std::st
 
 Target view_target(const View& view) {
   if (view.features.empty()) throw InvalidArgument(fmt::format("view '{}' has no numeric features", view.name));
-  return {view.features, "view " + quoted_name(view.name), view.name};
+  return {view.features, "view " + quoted_name(view.name), view.name, view.name};
 }
 
 Target named_view(const Dataset& data, const std::string& name) {

@@ -17,6 +17,7 @@ struct Target {
   std::vector<Index> inputs;  // feature columns, or one text column or matrix
   std::string label;          // as it follows `on` in the kernel's name
   std::string group;          // view, feature, text column or matrix, for reports
+  std::string view = {};      // where it is a view
 };
 
 struct ScopeRequest {

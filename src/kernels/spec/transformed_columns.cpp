@@ -114,7 +114,11 @@ void drop_unused_inputs(Recipe& recipe, const std::vector<std::string>& asked, b
   for (const Index t : kept_texts)
     texts_left.push_back(std::move(recipe.basis.texts[static_cast<std::size_t>(t)]));
   recipe.basis.texts = std::move(texts_left);
-  recipe.basis.views = recipe.preprocessing.views();
+  for (std::size_t v = 0; v < recipe.basis.views.size(); ++v) {
+    View kept_view = recipe.preprocessing.views()[v];
+    kept_view.absent = std::move(recipe.basis.views[v].absent);
+    recipe.basis.views[v] = std::move(kept_view);
+  }
   for (KernelTerm& term : recipe.terms) {
     if (!uses_features(term.function) && !uses_texts(term.function)) continue;
     const auto& moved = uses_texts(term.function) ? text_places : places;

@@ -20,6 +20,7 @@
 #include "methods/kernel_machine/evidence.h"
 #include "methods/kernel_machine/machine.h"
 #include "methods/kernel_machine/part.h"
+#include "models/scores.h"
 
 namespace kloom::methods {
 namespace {
@@ -69,6 +70,7 @@ class Fitter {
   void set_judges();
   [[nodiscard]] std::vector<Index> screening_samples(Index most) const;
   void screen();
+  [[nodiscard]] double mean_diagonal(const Matrix& kernel, Index p, const std::vector<Index>& chosen) const;
   void propose();
   void try_candidates();
   void repeat(const Chosen& chosen);
@@ -77,6 +79,11 @@ class Fitter {
   void tell(Report& report) const;
   void add_entry(std::size_t candidate, const Matrix& back, Machine machine);
   [[nodiscard]] Matrix coefficients_of(const Entry& entry) const;
+  // Where samples lack kernels: what makes up for that in the sum with these weights. Else empty.
+  [[nodiscard]] Vector scales_of(const Vector& weights) const {
+    if (bank_.presence().complete()) return {};
+    return models::present_scales(bank_.presence().rows, weights, diagonals_);
+  }
   // What is tried is decided by counted operations at rates that two cores reach, so that the same data and options give
   // the same model on every machine; the clock only ends what would run over. Products of large matrices are faster than
   // passes over the features.
@@ -168,6 +175,16 @@ std::vector<Index> Fitter::screening_samples(Index most) const {
   return data::spread_samples(judges_, strata, most, context_.seed + 2);
 }
 
+// Over the samples that have the kernel.
+double Fitter::mean_diagonal(const Matrix& kernel, Index p, const std::vector<Index>& chosen) const {
+  const Matrix& presence = bank_.presence().rows;
+  double count = 0.0;
+  for (const Index i : chosen) count += presence.empty() || presence(i, p) > 0.0 ? 1.0 : 0.0;
+  double mean = 0.0;
+  for (Index i = 0; i < kernel.rows(); ++i) mean += kernel(i, i) / std::max(count, 1.0);
+  return mean;
+}
+
 void Fitter::screen() {
   const Index p = bank_.kernels();
   const std::vector<Index> chosen = screening_samples(screened_samples(options_.screen_on, p));
@@ -180,7 +197,7 @@ void Fitter::screen() {
   for (Index k = 0; k < p; ++k) {
     Matrix kernel(n, n);
     std::copy_n(values.begin() + k * n * n, n * n, kernel.values().begin());
-    for (Index i = 0; i < n; ++i) diagonals_[at(k)] += kernel(i, i) / static_cast<double>(n);
+    diagonals_[at(k)] = mean_diagonal(kernel, k, chosen);
     if (p == 1) losses_[0] = 0.0;
     if (!options_.machines.empty()) continue;  // chosen already: the sizes are all that is needed
     // Screening may take a fifth of the time; kernels that were not reached are not in play.
@@ -227,7 +244,8 @@ void Fitter::try_candidates() {
       candidates_.resize(at(c));
       break;
     }
-    KernelFeatures features = kernel_features(bank_, candidates_[at(c)].weights, landmarks_, most);
+    const Vector& weights = candidates_[at(c)].weights;
+    KernelFeatures features = kernel_features(bank_, weights, landmarks_, most, scales_of(weights));
     // Only logistic regression needs the features once more.
     add_entry(at(c), features.back,
               ridge_machine(task_.classes > 0 ? features.phi : std::move(features.phi), task_));
@@ -256,7 +274,7 @@ void Fitter::repeat(const Chosen& chosen) {
     if (told.logistic && task_.classes == 0)
       throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
     candidates_.push_back({"as told", told.weights});
-    const KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most);
+    const KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
     Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
                                     : ridge_machine_at(features, task_, told.ridge);
     machine.factor = told.factor;
@@ -323,6 +341,7 @@ void Fitter::fill(FitResult& result) const {
   }
   if (task_.classes == 0) model.bias[0] = scale_ * model.bias[0] + centre_;
   part.classes = task_.classes > 0;
+  part.sizes = diagonals_;
   part.centre = centre_;
   part.scale = scale_;
   part.deviation = scale_ * blend_.deviation;
@@ -422,6 +441,7 @@ Learner auto_learner() {
   learner.summary = "chooses kernels, strength and a blend of kernel machines by held-out loss; the default";
   learner.doc_page = "docs/methods/auto.md";
   learner.tasks = {Task::binary, Task::multiclass, Task::regression};
+  learner.absent_tasks = learner.tasks;
   learner.options = describe_options(auto_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

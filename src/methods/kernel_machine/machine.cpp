@@ -61,11 +61,14 @@ static algebra::Eigen eigen_of_rows(const Matrix& cross, std::span<const Index> 
 }
 
 KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> weights,
-                               std::span<const Index> landmarks, Index most) {
+                               std::span<const Index> landmarks, Index most, std::span<const double> scales) {
   const Index n = bank.rows();
   const auto m = std::ssize(landmarks);
   Matrix cross(n, m);
   bank.combine_rows(weights, landmarks, cross.view());
+  for (Index j = 0; j < m && !scales.empty(); ++j) {
+    for (Index i = 0; i < n; ++i) cross(i, j) *= scales[at(i)] * scales[at(landmarks[at(j)])];
+  }
   double trace = 0.0;
   for (Index i = 0; i < m; ++i) trace += cross(landmarks[at(i)], i);
   KernelFeatures features;
@@ -84,6 +87,10 @@ KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> w
   }
   features.phi = Matrix(n, r);
   algebra::gemm(Op::none, Op::none, 1.0, cross.view(), features.back.view(), 0.0, features.phi.view());
+  // Coefficients are those of the kernel as the bank has it.
+  for (Index j = 0; j < m && !scales.empty(); ++j) {
+    for (Index k = 0; k < r; ++k) features.back(j, k) *= scales[at(landmarks[at(j)])];
+  }
   return features;
 }
 

@@ -45,8 +45,10 @@ struct KernelFeatures {
   Matrix back;       // landmarks × r: coefficients on the landmarks are back · w
   double scale = 1;  // the kernel was divided by its mean diagonal
 };
+// `scales`: where not empty, K(i, j) is multiplied by those of i and j (models/scores.h, present_scales).
 [[nodiscard]] KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> weights,
-                                             std::span<const Index> landmarks, Index most);
+                                             std::span<const Index> landmarks, Index most,
+                                             std::span<const double> scales = {});
 
 // One machine at its best strength: what it says of samples that it has not seen, and what it is on all of them.
 struct Machine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include "kloom/error.h"
 #include "kloom/part_file.h"
 #include "kloom/parts.h"
 #include "methods/kernel_machine/part.h"
@@ -11,7 +12,11 @@ namespace kloom {
 
 Predictions BlendPart::predict(const Model& model, const KernelBank& bank,
                                const PredictOptions& options) const {
-  Predictions result = models::sum_of_terms(model, bank, terms, options);
+  if (!bank.presence().complete() && sizes.empty())
+    throw InvalidArgument(
+        "the model was made by a version of kloom that did not know samples without some views; train it "
+        "again");
+  Predictions result = models::sum_of_terms(model, bank, terms, options, sizes);
   if (!models::has_codes(model.task)) {
     if (options.probabilities) result.deviation = Matrix(bank.rows(), 1, deviation);
     return result;
@@ -24,11 +29,13 @@ Predictions BlendPart::predict(const Model& model, const KernelBank& bank,
 std::shared_ptr<const ModelPart> BlendPart::restricted(const Needs& needs) const {
   auto small = std::make_shared<BlendPart>(*this);
   small->terms = models::restricted_terms(terms, needs);
+  if (!sizes.empty()) small->sizes = models::selected(sizes, needs.kernels);
   return small;
 }
 
 void BlendPart::save(PartWriter& file) const {
   file.vector("blend", {deviation, centre, scale});
+  if (!sizes.empty()) file.vector("blend.sizes", sizes);
   for (std::size_t i = 0; i < terms.size(); ++i) {
     file.matrix(fmt::format("blend.weights.{}", i), terms[i].weights);
     file.matrix(fmt::format("blend.coefficients.{}", i), terms[i].coefficients);
@@ -54,6 +61,9 @@ std::string BlendPart::trouble(const Model& model) const {
       return "a solution of the blend has a strength, factor or share that is no number above 0";
     if (!models::all_finite(one.bias)) return "a bias of a solution is no finite number";
   }
+  if (!models::empty_or(sizes, std::ssize(model.kernel_names)))
+    return "the sizes of the kernels are not one for each";
+  if (!models::all_at_least(sizes, 0.0)) return "the size of a kernel is no number >= 0";
   if (!models::all_above({&scale, 1}, 0.0)) return "the scale of the target is not positive";
   if (!models::all_finite({&centre, 1})) return "the centre of the target is no finite number";
   if (!models::all_at_least({&deviation, 1}, 0.0)) return "the deviation of the blend is no number >= 0";
@@ -70,6 +80,7 @@ std::shared_ptr<const ModelPart> load_blend(PartReader& file, const Model& /*mod
   part->deviation = numbers[0];
   part->centre = numbers[1];
   part->scale = numbers[2];
+  if (file.has("blend.sizes")) part->sizes = file.vector("blend.sizes");
   PartReader& section = file.section("blend");
   part->classes = section.flag("classes");
   const Index terms = section.count("terms");

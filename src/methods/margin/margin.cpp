@@ -18,6 +18,7 @@
 #include "methods/margin/first_weights.h"
 #include "methods/margin/kernel_choice.h"
 #include "methods/margin/outputs.h"
+#include "methods/margin/own_margins.h"
 #include "methods/margin/part.h"
 #include "methods/twostep/part.h"
 #include "solvers/platt.h"
@@ -60,8 +61,8 @@ std::vector<Output> outputs_of(const Targets& targets, const MarginOptions& opti
 }
 
 // Scores of the samples of one fold, which the solution has not seen, into their places.
-void score_fold(const KernelBank& bank, const MarginSolution& solution, const std::vector<Index>& folds,
-                Index fold, Vector& scores) {
+void score_fold(const KernelBank& bank, const MarginSolution& solution, double root,
+                const std::vector<Index>& folds, Index fold, Vector& scores) {
   std::vector<Index> rows;
   for (std::size_t i = 0; i < folds.size(); ++i) {
     if (folds[i] == fold) rows.push_back(static_cast<Index>(i));
@@ -72,6 +73,9 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, const st
   for (std::size_t k = 0; k < rows.size(); ++k)
     scores[at(rows[k])] =
         solution.bias + algebra::dot(combined.column(static_cast<Index>(k)), solution.coefficients);
+  if (bank.presence().complete()) return;
+  const Vector margins = own_margins(bank.presence().rows, norm_shares(bank, solution, root), root);
+  for (const Index i : rows) scores[at(i)] /= margins[at(i)];
 }
 
 // What cross-validation at one price C found. A path goes from one to the next by warm starts.
@@ -123,6 +127,9 @@ class Fitter {
   [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution,
                                                const Vector& held_out, const Context& context) const;
   void fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const;
+  void fill_boxes(MarginPart& part, const std::vector<Output>& outputs,
+                  const std::vector<MarginSolution>& solutions, double c) const;
+  void tell_margins(Report& report, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
   [[nodiscard]] std::shared_ptr<const ModelPart> with_rule(MarginPart part, const std::vector<Output>& outputs);
 
@@ -149,6 +156,7 @@ MarginSettings Fitter::settings() const {
     settings.norm = options_.norm;
     settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
   }
+  settings.margin_root = margin_root(settings.rule == WeightRule::fixed ? 0.0 : settings.norm);
   return settings;
 }
 
@@ -172,7 +180,7 @@ std::vector<MarginSolution> Fitter::solve_folds(const Output& output, double c,
   std::vector<MarginSolution> solutions;
   for (Index fold = 0; fold < options_.folds; ++fold) {
     solutions.push_back(
-        solve_margin_mkl(bank_, without_fold(task, folds, fold), settings(), from[at(fold)], context));
+        solve_with_own_margins(bank_, without_fold(task, folds, fold), settings(), from[at(fold)], context));
   }
   return solutions;
 }
@@ -181,7 +189,7 @@ Vector Fitter::held_out_scores(const Output& output, const std::vector<MarginSol
   const std::vector<Index> folds = folds_of(output, context_.seed);
   Vector scores(at(bank_.rows()));
   for (std::size_t fold = 0; fold < solutions.size(); ++fold)
-    score_fold(bank_, solutions[fold], folds, static_cast<Index>(fold), scores);
+    score_fold(bank_, solutions[fold], settings().margin_root, folds, static_cast<Index>(fold), scores);
   return scores;
 }
 
@@ -352,8 +360,8 @@ std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outpu
       from = std::move(warm);
     }
     if (!point.kernels.empty()) from.theta = only(bank_.kernels(), point.kernels[k]);
-    solutions.push_back(solve_margin_mkl(bank_, with_price(outputs[k].task, point.price), settings(),
-                                         std::move(from), context));
+    solutions.push_back(solve_with_own_margins(bank_, with_price(outputs[k].task, point.price), settings(),
+                                               std::move(from), context));
     if (outputs.size() > 1) progress.done();  // who is told to stop ends the others at once
   }
   return solutions;
@@ -372,8 +380,8 @@ solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const Mar
     all.resize(task.y.size());
     for (Index fold = 0; fold < options_.folds; ++fold) {
       const MarginSolution part =
-          solve_margin_mkl(bank_, without_fold(task, folds, fold), fixed, solution.theta, context);
-      score_fold(bank_, part, folds, fold, all);
+          solve_with_own_margins(bank_, without_fold(task, folds, fold), fixed, solution.theta, context);
+      score_fold(bank_, part, fixed.margin_root, folds, fold, all);
     }
   }
   Vector scores;
@@ -399,6 +407,34 @@ void Fitter::fill(Model& model, const MarginPart& part, const std::vector<Margin
     algebra::scale(part.target_scale, model.coefficients.column(c));
     model.bias.push_back(part.target_scale * s.bias + part.target_centre);
   }
+}
+
+void Fitter::fill_boxes(MarginPart& part, const std::vector<Output>& outputs,
+                        const std::vector<MarginSolution>& solutions, double c) const {
+  part.norm_shares = Matrix(bank_.kernels(), std::ssize(outputs));
+  if (!bank_.presence().complete()) part.margins = Matrix(bank_.rows(), std::ssize(outputs));
+  for (Index k = 0; k < std::ssize(outputs); ++k) {
+    Vector box = with_price(outputs[at(k)].task, c).box;
+    const MarginSolution& solution = solutions[at(k)];
+    for (std::size_t i = 0; i < solution.margins.size(); ++i) box[i] /= solution.margins[i];
+    std::ranges::copy(box, part.box.column(k).begin());
+    std::ranges::copy(norm_shares(bank_, solution, margin_root(part.norm)), part.norm_shares.column(k).begin());
+    if (!part.margins.empty()) std::ranges::copy(solution.margins, part.margins.column(k).begin());
+  }
+}
+
+// What to know about margins that are measured in the space of each sample's own kernels.
+void Fitter::tell_margins(Report& report, const std::vector<MarginSolution>& solutions) const {
+  double least = 1.0;
+  double change = 0.0;
+  for (const MarginSolution& s : solutions) {
+    for (const double tau : s.margins) least = std::min(least, tau);
+    change = std::max(change, s.margin_change);
+  }
+  report.message += fmt::format("; margins are those of each sample's own kernels, tau from {:.2g}", least);
+  if (change > 1e-2)
+    report.warnings.push_back(fmt::format(
+        "the margins of samples that lack kernels did not settle: tau would still change by {:.1g}", change));
 }
 
 void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions) const {
@@ -457,9 +493,7 @@ FitResult Fitter::fit() {
   }
   const double c = point.price;
   const std::vector<MarginSolution> solutions = solve_whole(outputs, point);
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    std::ranges::copy(with_price(outputs[k].task, c).box, part.box.column(static_cast<Index>(k)).begin());
-  }
+  fill_boxes(part, outputs, solutions, c);
   result.report.seconds.emplace_back("training", clock.seconds());
   if (options_.probability && !part.regression) {
     const double fitted = clock.seconds();
@@ -477,6 +511,7 @@ FitResult Fitter::fit() {
   fill(result.model, part, solutions);
   result.model.part = with_rule(std::move(part), outputs);
   finish(result.report, solutions);
+  if (!bank_.presence().complete()) tell_margins(result.report, solutions);
   result.report.options["C"] = number_text(c);
   return result;
 }
@@ -544,6 +579,8 @@ Learner margin_learner(MarginMethod method) {
   learner.summary = info(method).summary;
   learner.doc_page = fmt::format("docs/methods/{}.md", learner.name);
   learner.tasks = {Task::binary, Task::multiclass};
+  // Errors of numbers have no margin that could be measured in a space of their own.
+  learner.absent_tasks = {Task::binary, Task::multiclass};
   if (method != MarginMethod::easymkl) learner.tasks.push_back(Task::regression);
   learner.options = describe_options(margin_option_table(method));
   learner.fit = [method](const KernelBank& bank, const Targets& targets, const OptionValues& values,

@@ -469,6 +469,7 @@ MarginSolution Solver::solve(MarginStart start) {
   solution.theta = point.theta;
   solution.alpha = point.alpha;
   solution.coefficients = point.coefficients;
+  solution.q = point.q;
   solution.bias = point.bias;
   solution.primal = point.primal;
   solution.dual = point.dual;

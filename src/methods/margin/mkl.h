@@ -46,6 +46,7 @@ struct MarginSettings {
   double tolerance = 1e-3;    // relative duality gap
   Index iterations = 500;     // updates of θ
   std::string stage = "mkl";  // for progress
+  double margin_root = 0.5;   // where samples lack kernels: 1/r of own_margins.h
 };
 
 // Where to begin: kernel weights (their norm must be 1 for the rule; usually uniform) and, from a solution of
@@ -55,12 +56,16 @@ struct MarginStart {
       : theta(std::move(weights)), alpha(std::move(variables)) {}
   Vector theta;
   Vector alpha;
+  Vector margins = {};  // where samples lack kernels: τ to begin with; empty: 1
 };
 
 struct MarginSolution {
   Vector theta;
-  Vector alpha;         // dual variables, to go on from
-  Vector coefficients;  // y_i α_i, or α_i − α_i* in regression
+  Vector alpha;                // dual variables, to go on from
+  Vector coefficients;         // y_i α_i, or α_i − α_i* in regression
+  Vector q;                    // c'K_m c of every kernel; empty where the weights are given
+  Vector margins;              // where samples lack kernels: τ of each; else empty
+  double margin_change = 0.0;  // how far τ still is from what the solution says
   double bias = 0.0;
   double primal = 0.0;
   double dual = 0.0;

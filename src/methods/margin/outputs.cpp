@@ -84,6 +84,7 @@ MarginTask without_fold(const MarginTask& task, const std::vector<Index>& folds,
 MarginStart continued(const MarginSolution& solution, double ratio) {
   MarginStart start(solution.theta, solution.alpha);
   algebra::scale(ratio, start.alpha);
+  start.margins = solution.margins;
   return start;
 }
 

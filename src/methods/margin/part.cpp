@@ -2,7 +2,10 @@
 #include "methods/margin/part.h"
 
 #include <cmath>
+#include <span>
 
+#include "kloom/error.h"
+#include "methods/margin/own_margins.h"
 #include "methods/margin/probability.h"
 #include "models/scores.h"
 
@@ -11,8 +14,16 @@ namespace kloom {
 Predictions MarginPart::predict(const Model& model, const KernelBank& bank,
                                 const PredictOptions& options) const {
   Predictions result = models::weighted_sums(model, bank, options);
+  if (!bank.presence().complete()) methods::divide_by_own_margins(*this, bank, result);
   methods::add_margin_classes(model, options, result);
   return result;
+}
+
+std::shared_ptr<const ModelPart> MarginPart::restricted(const Needs& needs) const {
+  if (norm_shares.empty()) return nullptr;
+  auto small = std::make_shared<MarginPart>(*this);
+  small->norm_shares = models::selected(norm_shares, needs.kernels, models::all_of(norm_shares.cols()));
+  return small;
 }
 
 Index MarginPart::scores_for(Index classes) const {
@@ -24,6 +35,8 @@ void MarginPart::save(PartWriter& file) const {
   file.matrix("margin.box", box);
   if (!pairs.empty()) file.matrix("margin.pairs", pairs);
   if (!platt.empty()) file.matrix("margin.platt", platt);
+  if (!norm_shares.empty()) file.matrix("margin.norm_shares", norm_shares);
+  if (!margins.empty()) file.matrix("margin.own", margins);
   file.section("margin").flag("regression", regression);
 }
 
@@ -44,6 +57,12 @@ std::string MarginPart::trouble(const Model& model) const {
         return "the pairs of classes are not all pairs in their order";
     }
   }
+  if (!norm_shares.empty() && !models::is_shape(norm_shares, std::ssize(model.kernel_names), outputs))
+    return "the shares of the kernels in the norm have the wrong shape";
+  if (!margins.empty() && !models::is_shape(margins, model.coefficients.rows(), outputs))
+    return "the margins of the samples have the wrong shape";
+  if (!models::all_at_least(norm_shares.values(), 0.0)) return "a kernel's share in the norm is no number >= 0";
+  if (!models::all_above(margins.values(), 0.0)) return "a margin of a sample is no number above 0";
   if (!models::all_above({&target_scale, 1}, 0.0)) return "the scale of the target is not positive";
   if (!std::isfinite(target_centre)) return "the centre of the target is no finite number";
   if (!(norm == 0.0 || norm >= 1.0)) return "the norm of the kernel weights is none";
@@ -55,6 +74,24 @@ std::string MarginPart::trouble(const Model& model) const {
 }
 
 namespace methods {
+
+void divide_by_own_margins(const MarginPart& part, const KernelBank& bank, Predictions& result) {
+  if (part.norm_shares.empty())
+    throw InvalidArgument(
+        "the model was made by a version of kloom that did not know samples without some views; train it "
+        "again");
+  for (Index c = 0; c < result.scores.cols(); ++c) {
+    const Vector margins =
+        own_margins(bank.presence().rows, part.norm_shares.column(c), margin_root(part.norm));
+    const auto divide = [&](std::span<double> values) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] /= margins[i];
+    };
+    divide(result.scores.column(c));
+    if (result.contributions.empty()) continue;
+    Matrix& parts = result.contributions[at(c)];
+    for (Index p = 0; p < parts.cols(); ++p) divide(parts.column(p));
+  }
+}
 
 void add_margin_classes(const Model& model, const PredictOptions& options, Predictions& result) {
   const auto& part = part_of<MarginPart>(model);
@@ -75,6 +112,8 @@ void load_margin_part(PartReader& file, MarginPart& part) {
   part.box = file.matrix("margin.box");
   if (file.has("margin.pairs")) part.pairs = file.matrix("margin.pairs");
   if (file.has("margin.platt")) part.platt = file.matrix("margin.platt");
+  if (file.has("margin.norm_shares")) part.norm_shares = file.matrix("margin.norm_shares");
+  if (file.has("margin.own")) part.margins = file.matrix("margin.own");
 }
 
 std::shared_ptr<const ModelPart> load_margin(PartReader& file, const Model& /*model*/) {

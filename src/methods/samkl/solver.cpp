@@ -9,6 +9,7 @@
 
 #include "algebra/blas.h"
 #include "kernels/banks/gated_bank.h"
+#include "methods/margin/own_margins.h"
 #include "solvers/switches.h"
 
 namespace kloom::methods {
@@ -20,18 +21,6 @@ Vector row_of(const Matrix& matrix, Index row) {
   Vector values(at(matrix.cols()));
   for (Index p = 0; p < matrix.cols(); ++p) values[at(p)] = matrix(row, p);
   return values;
-}
-
-// The dual variables scaled down as far as the new boxes ask; they still sum to 0 with their signs.
-MarginStart within(const MarginSolution& solution, const Vector& box) {
-  double factor = 1.0;
-  for (std::size_t i = 0; i < box.size(); ++i) {
-    // A trace below the bound, so that rounding does not lead out of the box.
-    if (solution.alpha[i] > box[i]) factor = std::min(factor, (1.0 - 1e-12) * box[i] / solution.alpha[i]);
-  }
-  MarginStart start(solution.theta, solution.alpha);
-  if (factor < 1.0) algebra::scale(factor, start.alpha);
-  return start;
 }
 
 SwitchRound round_of(const SwitchedSolution& solution, const Vector& box) {
@@ -147,8 +136,9 @@ SwitchedSolution SwitchedMkl::next(const SwitchedSolution& solution) const {
   Update updated = update(solution);
   Vector box = task_.box;
   for (std::size_t i = 0; i < box.size(); ++i) box[i] /= updated.margins[i];
-  SwitchedSolution after =
-      solve(std::move(updated.switches), std::move(updated.margins), within(solution.inner, box));
+  MarginStart start(solution.inner.theta, solution.inner.alpha);
+  shrink_into(box, start);
+  SwitchedSolution after = solve(std::move(updated.switches), std::move(updated.margins), std::move(start));
   after.updates = solution.updates + 1;
   return after;
 }

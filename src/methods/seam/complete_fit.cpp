@@ -65,6 +65,33 @@ void check_weights(const Targets& targets) {
   }
 }
 
+std::string methods_for_absent_views(Task task) {
+  std::string names;
+  for (const Learner& learner : all_learners()) {
+    if (std::ranges::find(learner.absent_tasks, task) == learner.absent_tasks.end()) continue;
+    names += (names.empty() ? "" : ", ") + learner.name;
+  }
+  return names.empty() ? "none" : names;
+}
+
+// Samples that lack a view, and so kernels, are for methods that sum over what is there.
+void check_presence(const Learner& learner, const KernelBank& bank, const Targets& targets) {
+  const Matrix& presence = bank.presence().rows;
+  if (presence.empty() || std::ranges::find(learner.absent_tasks, targets.task) != learner.absent_tasks.end())
+    return;
+  Index lacking = 0;
+  for (Index i = 0; i < presence.rows(); ++i) {
+    bool complete = true;
+    for (Index p = 0; p < presence.cols(); ++p) complete = complete && presence(i, p) > 0.0;
+    lacking += complete ? 0 : 1;
+  }
+  throw InvalidArgument(fmt::format(
+      "{} of {} samples lack some of the views, and method {} learns {} tasks from whole samples only; "
+      "these methods can: {}; or fill the gaps in (--impute median), or keep whole samples (--join "
+      "inner)",
+      lacking, presence.rows(), learner.name, to_string(targets.task), methods_for_absent_views(targets.task)));
+}
+
 }  // namespace
 
 // A method that may be slower with less memory (least_memory) is so where the faster way exceeds the budget.
@@ -83,6 +110,7 @@ FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Tar
   check_task(learner, targets);
   check_labels(learner, targets);
   check_weights(targets);
+  check_presence(learner, bank, targets);
   const auto n = static_cast<double>(bank.rows());
   const auto p = static_cast<double>(bank.kernels());
   const algebra::ThreadScope threads(context, learner.operations ? learner.operations(n, p) : n * n * p);
