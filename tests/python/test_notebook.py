@@ -46,7 +46,17 @@ def test_a_class_with_the_interface_of_tqdm(two_classes):
     assert Bar.made, "the fit told nothing"
     assert all(bar.closed for bar in Bar.made), "a bar was left open"
     assert all(bar.total is None or bar.n <= bar.total for bar in Bar.made)
-    assert any(float(bar.postfix.get("objective", "nan")) == pytest.approx(clf.lower_bound_, rel=0.5) for bar in Bar.made)
+
+
+def test_a_bar_shows_the_objective_of_its_stage():
+    bars = _progress.Bars(Bar)
+    bars("training", 1, 4, -12.5, 0.1)
+    bars("training", 3, 4, -11.25, 0.2)
+    bars("folds", 1, 2, float("nan"), 0.3)
+    bars.close()
+    training, folds = Bar.made
+    assert (training.n, training.total, training.desc, training.postfix) == (3, 4, "training", {"objective": "-11.25"})
+    assert (folds.n, folds.postfix) == (1, {}) and training.closed and folds.closed
 
 
 def test_bars_by_stage():
