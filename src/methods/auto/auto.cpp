@@ -274,7 +274,8 @@ void Fitter::repeat(const Chosen& chosen) {
     if (told.logistic && task_.classes == 0)
       throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
     candidates_.push_back({"as told", told.weights});
-    const KernelFeatures features = kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
+    const KernelFeatures features =
+        kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
     Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
                                     : ridge_machine_at(features, task_, told.ridge);
     machine.factor = told.factor;
