@@ -83,7 +83,7 @@ def is_views(X):
     if isinstance(X, Views):
         return True
     if isinstance(X, dict):
-        return True
+        return not sparse.issparse(X)   # some sparse matrices are dicts of their entries
     return (isinstance(X, (list, tuple)) and any(is_block(one) for one in X)
             and all(one is None or is_block(one) for one in X))
 
