@@ -24,7 +24,10 @@ double largest_change(const Vector& before, const Vector& after, const Vector& b
 // cᵀK_m c of every kernel: machines with weights that are given need none of them.
 Vector forms_of(const KernelBank& bank, const Vector& coefficients) {
   const Matrix forms = bank.quadratic_forms({coefficients.data(), std::ssize(coefficients), 1});
-  return {forms.values().begin(), forms.values().end()};
+  Vector rounded_up;
+  for (const double form : forms.values())
+    rounded_up.push_back(std::max(0.0, form));  // rounding may be below 0
+  return rounded_up;
 }
 
 }  // namespace
