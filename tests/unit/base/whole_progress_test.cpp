@@ -59,7 +59,8 @@ TEST(WholeProgress, AbortsThroughAPart) {
 }
 
 TEST(WholeProgress, NobodyListens) {
-  WholeProgress whole(Context{}, "all of it", 1);
+  const Context silence;
+  WholeProgress whole(silence, "all of it", 1);
   EXPECT_FALSE(ProgressMeter(whole.part(), "a part").step(1, 2, 0.0));
   EXPECT_FALSE(whole.done());
 }
