@@ -371,7 +371,7 @@ TEST(Compare, WhatIsLeftOutIsNowhereElseInThePlan) {
   slow.fit = [fit = slow.fit](const KernelBank& bank, const Targets& targets, const OptionValues& options,
                               const Context& context) {
     const bool grid = options.contains("C_grid");
-    for (const Stopwatch clock; clock.seconds() < (grid ? 60.0 : 1.6);) {
+    for (const Stopwatch clock; clock.seconds() < (grid ? 60.0 : 0.7);) {
       const Progress here{"sleeping", 0, 0, std::nan(""), clock.seconds()};
       if (context.progress && context.progress(here) != Signal::go_on) throw Interrupted("woken");
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -384,7 +384,7 @@ TEST(Compare, WhatIsLeftOutIsNowhereElseInThePlan) {
   ComparisonRequest request;
   request.validation.spec = parse_kernel_spec("rbf(auto, count=2)");
   request.methods = {"uniform", "slow"};
-  request.seconds = 4.8;  // its three folds take 1.6 s each, its grid longer than a trial may
+  request.seconds = 2.2;  // its three folds take 0.7 s each, its grid longer than the second that a trial may
   const auto journal = std::filesystem::temp_directory_path() / fmt::format("kloom-plan-{}.jsonl", getpid());
   std::filesystem::remove(journal);
   request.validation.journal = journal.string();
