@@ -37,9 +37,8 @@ std::string page_of_program() {
       "kloom", "learn from many kernels at once",
       {{"SYNOPSIS", "kloom COMMAND [ARGUMENTS]", {}, "", false},
        {"DESCRIPTION",
-        std::string(kProgramSentence) + " Results go to standard output, everything else to standard error; "
-                                        "--json makes the result one JSON "
-                                        "value.",
+        std::string(kProgramSentence) + " Results go to standard output, everything else to "
+                                        "standard error; --json makes the result one JSON value.",
         {},
         "",
         false},

@@ -149,8 +149,8 @@ std::string manual_page(const CLI::App& app, const std::string& summary,
   const std::string footer = app.get_footer();
   sections.push_back({"EXAMPLES", "", {}, footer.substr(footer.find('\n') + 1), false});
   sections.push_back({"SEE ALSO",
-                      "kloom(1) lists the commands and their exit codes, kloom-methods(1) the options of every "
-                      "method.",
+                      "kloom(1) lists the commands and their exit codes, "
+                      "kloom-methods(1) the options of every method.",
                       {},
                       "",
                       false});

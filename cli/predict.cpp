@@ -98,13 +98,11 @@ int run(const PredictCommandOptions& options) {
 
 int run_predict(const Arguments& arguments) {
   PredictCommandOptions options;
-  CommandLine line(
-      "predict",
-      "Predicts new samples. Columns: id (where there is one), label, the probability of each class, score "
-      "and its standard deviation, and the views that were used where some samples lack some. Where the data "
-      "has the "
-      "model's target, an evaluation is printed too.",
-      kPredictExamples);
+  CommandLine line("predict",
+                   "Predicts new samples. Columns: id (where there is one), label, the probability of "
+                   "each class, score and its standard deviation, and the views that were used where some "
+                   "samples lack some. Where the data has the model's target, an evaluation is printed too.",
+                   kPredictExamples);
   line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
   add_dataset_options(line.app(), options.dataset);
   line.app()

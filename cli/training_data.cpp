@@ -53,16 +53,14 @@ std::vector<std::string> text_columns_to_keep(const KernelSpec& spec, const Data
 void add_kernel_options(CLI::App& app, KernelOptions& options) {
   const std::string group = "Kernels";
   app.add_option("--kernels", options.spec,
-                 "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) on "
-                 "views\". "
-                 "Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, overlap, spectrum, "
-                 "words, trees, "
-                 "precomputed, expdist (default: what suits the columns)")
+                 "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) "
+                 "on views\". Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, "
+                 "overlap, spectrum, words, trees, precomputed, expdist (default: what suits the columns)")
       ->group(group)
       ->type_name("SPEC");
   app.add_option("--normalise,--normalize", options.normalise,
-                 "Normalisation where a family names none: unit-diagonal (default), unit-trace, unit-variance, "
-                 "centre, none")
+                 "Normalisation where a family names none: "
+                 "unit-diagonal (default), unit-trace, unit-variance, centre, none")
       ->group(group)
       ->type_name("KIND");
   app.add_flag("--clip-spectrum", options.clip_spectrum,

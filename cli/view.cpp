@@ -149,8 +149,7 @@ int run_view(const Arguments& arguments) {
       "view",
       "Writes a page about one model: weights of its kernels with their deviations, how training went, "
       "its certificate, and what each sample owes to each kernel. With labelled samples, best ones that "
-      "it has never seen, also how right it is and how far its probabilities or intervals can be "
-      "trusted.",
+      "it has never seen, also how right it is and how far its probabilities or intervals can be trusted.",
       kViewExamples);
   line.app().add_option("model", options.model, "Model file")->required()->type_name("MODEL");
   add_dataset_options(line.app(), options.dataset);

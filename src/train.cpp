@@ -54,11 +54,10 @@ Context without_data(const Context& context, std::size_t data_bytes) {
 MemoryShare plan_memory(const Learner& learner, Index n, Index p, Index outputs, const Context& context) {
   const MemoryShare share = share_memory(learner, n, p, outputs, context);
   if (share.slower) {
-    say(context,
-        fmt::format("memory: {} would be at its fastest with {}, and {} may be used; it goes a slower way that "
-                    "needs less",
-                    learner.name, format_bytes(learner.working_memory(n, p, outputs)),
-                    format_bytes(share.working + share.bank)));
+    say(context, fmt::format("memory: {} would be at its fastest with {}, and {} may be used; "
+                             "it goes a slower way that needs less",
+                             learner.name, format_bytes(learner.working_memory(n, p, outputs)),
+                             format_bytes(share.working + share.bank)));
   }
   say(context, fmt::format("memory: {} for {} itself, {} for {} kernels if stored dense, {} may be used",
                            format_bytes(share.working), learner.name,

@@ -375,8 +375,8 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
       {"log evidence", slopes.evidence, "of the samples on which the weights were chosen, recomputed",
        std::numeric_limits<double>::infinity(), rounding},
       {"stationarity", stationarity,
-       "largest slope of the evidence, per sample, for a factor e of a weight, or upward at a weight of 0 (0 "
-       "is right)",
+       "largest slope of the evidence, per sample, for a factor e "
+       "of a weight, or upward at a weight of 0 (0 is right)",
        std::numeric_limits<double>::infinity(), rounding},
       // Newton's method ends when log posterior rises by less than 1e-12 of itself; residuals are then about the root, 1e-6.
       {"residual of the mode", residual,
@@ -390,10 +390,9 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
        "kernels of a sample with itself (0 is right)", 1e-9 * coarseness(bank)},
   };
   certificate.verdict = fmt::format(
-      "The kernel weights are a stationary point of the evidence, to {:.1e} nats per sample, and the "
-      "coefficients are the "
-      "posterior's mode, to {:.1e}. The evidence is not concave: that no other weights have more of it is not "
-      "proved.",
+      "The kernel weights are a stationary point of the evidence, to {:.1e} nats "
+      "per sample, and the coefficients are the posterior's mode, to {:.1e}. "
+      "The evidence is not concave: that no other weights have more of it is not proved.",
       stationarity, residual);
   return certificate;
 }

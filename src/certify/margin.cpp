@@ -262,9 +262,8 @@ Certificate certify_margin(const KernelBank& bank, const Targets& targets, const
   if (!learned) certificate.verdict += " The weights were not learned, and others may be better.";
   if (total.own_margins)
     certificate.verdict +=
-        " The margins of samples that lack kernels were found in turn with the solution, and that no others "
-        "are "
-        "better cannot be proved.";
+        " The margins of samples that lack kernels were found in turn "
+        "with the solution, and that no others are better cannot be proved.";
   return certificate;
 }
 

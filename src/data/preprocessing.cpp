@@ -150,9 +150,8 @@ class Fitter {
       const auto [place, fresh] = seen.emplace(std::pair(column.feature.view, column.feature.name), &column);
       if (fresh) continue;
       throw InvalidArgument(fmt::format(
-          "{}: column '{}' is coded as a feature '{}', and column '{}' gives one of the same name. Rename one "
-          "of the two "
-          "columns, or leave it out (--ignore).",
+          "{}: column '{}' is coded as a feature '{}', and column '{}' gives one of "
+          "the same name. Rename one of the two columns, or leave it out (--ignore).",
           data::source_of(train_), column.source().name, column.feature.name, place->second->source().name));
     }
   }

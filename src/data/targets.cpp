@@ -292,8 +292,8 @@ Targets make_targets(const std::vector<std::string>& labels, const TargetsReques
   std::vector<std::string> names = class_names(census);
   if (names.size() < 2) {
     throw InvalidArgument(fmt::format(
-        "{}: every label{} is '{}'. Learning needs at least two classes; is another column the target "
-        "(--target)?",
+        "{}: every label{} is '{}'. Learning needs at least "
+        "two classes; is another column the target (--target)?",
         request.source.empty() ? "The labels" : request.source,
         request.target_name.empty() ? "" : fmt::format(" in column '{}'", request.target_name), names[0]));
   }

@@ -45,8 +45,7 @@ struct Extent {
   }
 };
 
-// What was predicted for labelled samples, first the best: by the methods of a comparison, or by the one model that is
-// viewed.
+// What was predicted for labelled samples, first the best: by the methods of a comparison, or by the one model on view.
 struct Judged {
   const Json* json;
   std::string method;

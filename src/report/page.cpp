@@ -170,9 +170,8 @@ std::string viewed_sentence(const Json& report) {
   if (report.at("kind") != "view") return "";
   const Json viewed = report.value("viewed", Json::object());
   if (!viewed.contains("method")) {
-    return "<p>How right its predictions are can be seen on labelled samples: name a file of them, best one "
-           "that the "
-           "model has never seen.</p>";
+    return "<p>How right its predictions are can be seen on labelled samples: "
+           "name a file of them, best one that the model has never seen.</p>";
   }
   return viewed.at("seen") == true
              ? "<p>The model learned from these samples: on others it will not do as well as it does here.</p>"

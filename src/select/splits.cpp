@@ -180,8 +180,8 @@ void check(const std::vector<int>& codes, const SplitRequest& request) {
       !(request.test_share > 0.0 && request.test_share < 1.0 && units >= 2 && tested >= 0.5 &&
         tested <= static_cast<double>(labelled) - 0.5)) {
     throw InvalidArgument(
-        fmt::format("the share that is held out must lie between 0 and 1 and leave something on both sides of "
-                    "{} {}; got {}",
+        fmt::format("the share that is held out must lie between 0 and 1 "
+                    "and leave something on both sides of {} {}; got {}",
                     units, noun, request.test_share));
   }
 }

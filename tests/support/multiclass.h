@@ -42,6 +42,18 @@ inline std::unique_ptr<KernelBank> bank_of(const MulticlassProblem& problem) {
   return make_dense_bank(problem.kernels, problem.names, true);
 }
 
+// The samples of a problem of two classes in three, by the first feature.
+inline Targets three_classes(const BinaryProblem& problem) {
+  Targets three = problem.targets;
+  three.task = Task::multiclass;
+  three.classes = {"a", "b", "c"};
+  for (std::size_t i = 0; i < three.codes.size(); ++i) {
+    const double value = problem.x(static_cast<Index>(i), 0);
+    three.codes[i] = value < -0.5 ? 0 : value < 0.5 ? 1 : 2;
+  }
+  return three;
+}
+
 inline Matrix identity(Index n) {
   Matrix result(n, n);
   for (Index i = 0; i < n; ++i) result(i, i) = 1.0;

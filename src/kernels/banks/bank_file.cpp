@@ -73,9 +73,8 @@ void save_bank(const KernelBank& bank, const std::string& path, const Context& c
     throw InvalidArgument("The bank cannot be saved: it has no kernel entries.");
   if (!bank.presence().complete())
     throw InvalidArgument(
-        "The bank cannot be saved: some samples lack views, and a bank file does not hold which. Train on the "
-        "views "
-        "themselves, fill the gaps in (--impute median), or keep whole samples (--join inner).");
+        "The bank cannot be saved: some samples lack views, and a bank file does not hold which. Train on "
+        "the views themselves, fill the gaps in (--impute median), or keep whole samples (--join inner).");
   data::ContainerPlan plan{std::string(data::bank_format), std::string(data::bank_version)};
   plan.add("kernels", data::Dtype::f64, {bank.kernels(), bank.rows(), bank.cols()});
   const std::string document =

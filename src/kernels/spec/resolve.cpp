@@ -46,8 +46,7 @@ double mean_distance(const PrecomputedMatrix& distance) {
   const double mean = sum / (0.5 * static_cast<double>(n) * static_cast<double>(n - 1));
   if (!(mean > 0.0) || !std::isfinite(mean))
     throw InvalidArgument(
-        fmt::format("distance '{}' has mean {} over the training pairs, so exp(-gamma d/s) has no "
-                    "scale s",
+        fmt::format("distance '{}' has mean {} over the training pairs, so exp(-gamma d/s) has no scale s",
                     distance.name, mean));
   return mean;
 }
@@ -136,10 +135,8 @@ class Resolver {
   void add(KernelTerm term, std::string name) {
     if (!names_.insert(name).second) return;
     if (static_cast<Index>(terms_.size()) >= kMostValues)
-      throw InvalidArgument(
-          fmt::format("the kernel spec gives more than {} kernels on these data; use fewer values "
-                      "or scopes",
-                      kMostValues));
+      throw InvalidArgument(fmt::format(
+          "the kernel spec gives more than {} kernels on these data; use fewer values or scopes", kMostValues));
     term.name = std::move(name);
     terms_.push_back(std::move(term));
   }

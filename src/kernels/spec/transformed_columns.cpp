@@ -40,8 +40,8 @@ void add_wanted(Wanted& wanted, const KernelFamily& family, const Recipe& recipe
 const Targets& needed(const Targets* targets) {
   if (targets == nullptr)
     throw InvalidArgument(
-        "scale=relevance is learned from the targets, which are not known here; use scale=standardised or "
-        "scale=ranks");
+        "scale=relevance is learned from the targets, which are "
+        "not known here; use scale=standardised or scale=ranks");
   return *targets;
 }
 

@@ -87,8 +87,8 @@ void learn(const KernelBank& bank, const Targets& targets, const BemklOptions& o
   if (options.likelihood == "multinomial" &&
       (targets.task != Task::multiclass || options.multiclass != "shared"))
     throw InvalidArgument(
-        "the multinomial likelihood is for three or more classes with shared kernel weights; use --likelihood "
-        "probit");
+        "the multinomial likelihood is for three or more classes "
+        "with shared kernel weights; use --likelihood probit");
   Report& report = result.report;
   report.objective_name = "lower bound";
   ProgressMeter clock(context, "bemkl");
@@ -201,9 +201,8 @@ const OptionTable<BemklOptions>& bemkl_option_table() {
       {"calibration", &O::calibration, one_of("held-out", "none"),
        "learn from three folds how sure probabilities and intervals may be"},
       {"literal", &O::literal,
-       "as published: random start, 200 iterations, margin 1 and sigma_g 1 where nothing else is said, "
-       "probabilities "
-       "divided by the variance"},
+       "as published: random start, 200 iterations, margin 1 and sigma_g 1 "
+       "where nothing else is said, probabilities divided by the variance"},
   };
   return table;
 }

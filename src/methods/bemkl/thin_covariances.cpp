@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Classification with many times more kernels than samples. Both covariances are then diagonal but for few
-// directions,
+// Classification with many times more kernels than samples. Both covariances are then diagonal but for few directions,
 //
 //   Σ(e)           = diag(d) + UᵀU − VᵀV     V has rows for the samples, U a handful
 //   core of Σ(g)   = diag(s) + ZᵀZ − WᵀW     Z has as many rows as V, W as many as U
 //
-// and the matrix inversion lemma makes each from the other in PN² operations instead of P³. In the update of Σ(e) the
-// rows of Z join those of A, so that their number would grow with every update. But they
-// weigh 1/N of the others, and those from earlier updates nearly lie in the span of the last ones: Z is replaced
-// by the fewest rows that change Σ(e) by no more than `kNegligible` of itself.
+// and the matrix inversion lemma makes each from the other in PN² operations instead of P³. In the update of Σ(e) the rows
+// of Z join those of A, so that their number would grow with every update. But they weigh 1/N of the others, and those from
+// earlier updates nearly lie in the span of the last ones: Z is replaced by the fewest rows that change Σ(e) by no more than
+// `kNegligible` of itself.
 #include <algorithm>
 #include <cmath>
 #include <utility>

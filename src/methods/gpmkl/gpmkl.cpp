@@ -333,8 +333,8 @@ const OptionTable<GpmklOptions>& gpmkl_option_table() {
       {"penalty", &O::penalty, kNonNegative,
        "rate of an exponential prior of every kernel's weight: larger leaves fewer and smaller ones"},
       {"calibrate", &O::calibrate,
-       "probabilities to the power that suits leave-one-out predictions best; else as Laplace's approximation "
-       "has them",
+       "probabilities to the power that suits leave-one-out "
+       "predictions best; else as Laplace's approximation has them",
        OptionInfo::Suits::classes},
       {"iterations", &O::iterations, kAtLeastOne, "steps uphill, at most"},
       {"tolerance", &O::tolerance, kPositive, "stop when no slope of the evidence is larger, per sample"},

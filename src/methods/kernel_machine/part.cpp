@@ -14,8 +14,8 @@ Predictions BlendPart::predict(const Model& model, const KernelBank& bank,
                                const PredictOptions& options) const {
   if (!bank.presence().complete() && sizes.empty())
     throw InvalidArgument(
-        "the model was made by a version of kloom that did not know samples without some views; train it "
-        "again");
+        "the model was made by a version of kloom that did "
+        "not know samples without some views; train it again");
   Predictions result = models::sum_of_terms(model, bank, terms, options, sizes);
   if (!models::has_codes(model.task)) {
     if (options.probabilities) result.deviation = Matrix(bank.rows(), 1, deviation);

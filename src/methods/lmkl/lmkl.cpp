@@ -222,8 +222,8 @@ const OptionTable<LmklOptions>& lmkl_option_table() {
       {"gate", &O::gate, one_of("softmax", "sigmoid"),
        "softmax: kernels compete for a sample; sigmoid: each is turned up or down by itself"},
       {"gate_kernel", &O::gate_kernel,
-       "kernel through which the gates see a sample: mean (of all), a name, or a number; linear: they see the "
-       "features"},
+       "kernel through which the gates see a sample: mean (of all), "
+       "a name, or a number; linear: they see the features"},
       {"gate_inputs", &O::gate_inputs, kAtLeastOne,
        "principal components of that kernel that they see, at most"},
       {"steps", &O::steps, kNonNegative,

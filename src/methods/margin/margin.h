@@ -4,7 +4,6 @@
 // by a rule before the machine (EasyMKL, alignment). They differ in how kernel weights are found (mkl.h,
 // methods/twostep/rules.h); tasks, choice of C and probabilities are the same for all.
 //
-//
 //   two classes       one output
 //   several classes   one output per class (one-versus-rest) or per pair (one-versus-one), each with its own
 //                     kernel weights
@@ -36,6 +35,7 @@ struct MarginOptions {
 
 enum class MarginMethod { uniform, single, simplemkl, lp_mkl, easymkl, align, alignf };
 
+[[nodiscard]] const char* name_of(MarginMethod method);
 [[nodiscard]] const OptionTable<MarginOptions>& margin_option_table(MarginMethod method);
 [[nodiscard]] Learner margin_learner(MarginMethod method);
 [[nodiscard]] FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,

@@ -295,9 +295,8 @@ Vector Solver::norm_update(const Point& point) const {
   return theta;
 }
 
-// Hessian of J: Vᵀ B V, V the kernels' outputs at the free support vectors F and B the inverse of K_FF(θ) on
-// the subspace that keeps the bias equation, from α_F's dependence on θ while the free set stays. Of the watched
-// kernels.
+// Hessian of J in the weights of the watched kernels: Vᵀ B V, V the kernels' outputs at the free support vectors F and
+// B the inverse of K_FF(θ) on the subspace that keeps the bias equation, from α_F's dependence on θ while F stays.
 Matrix Solver::curvature(const Point& point, const std::vector<Index>& watched) {
   std::vector<Index> free;  // samples with a free variable
   for (std::size_t k = 0; k < point.alpha.size(); ++k) {

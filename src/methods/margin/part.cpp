@@ -78,8 +78,8 @@ namespace methods {
 void divide_by_own_margins(const MarginPart& part, const KernelBank& bank, Predictions& result) {
   if (part.norm_shares.empty())
     throw InvalidArgument(
-        "the model was made by a version of kloom that did not know samples without some views; train it "
-        "again");
+        "the model was made by a version of kloom that did "
+        "not know samples without some views; train it again");
   for (Index c = 0; c < result.scores.cols(); ++c) {
     const Vector margins =
         own_margins(bank.presence().rows, part.norm_shares.column(c), margin_root(part.norm));

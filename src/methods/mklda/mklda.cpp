@@ -352,8 +352,8 @@ Learner mklda_learner() {
   Learner learner;
   learner.name = "mkl-da";
   learner.summary =
-      "hundreds of kernels at the price of one, by stochastic gradients; no Gram matrix; strength by held-out "
-      "samples";
+      "hundreds of kernels at the price of one, by stochastic "
+      "gradients; no Gram matrix; strength by held-out samples";
   learner.doc_page = "docs/methods/mkl-da.md";
   learner.tasks = {Task::binary, Task::multiclass};
   learner.options = describe_options(mklda_option_table());

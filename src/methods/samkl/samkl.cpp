@@ -458,11 +458,11 @@ const OptionTable<SamklOptions>& samkl_option_table() {
       {"C", &O::C, kNonNegative, "price of a margin violation; 0: chosen by cross-validation from C_grid"},
       {"C_grid", &O::C_grid, "values to choose C from"},
       {"m0", &O::m0,
-       "kernels that a sample may switch away from h0, e.g. 3; of several, e.g. 0..3, cross-validation chooses "
-       "(0 is l1 MKL)"},
+       "kernels that a sample may switch away from h0, e.g. 3; "
+       "of several, e.g. 0..3, cross-validation chooses (0 is l1 MKL)"},
       {"updates", &O::updates, one_of("auto", "one", "stop", "literal"),
-       "of the switches: one, or to the stop; auto: chosen by cross-validation; literal: the paper's Algorithm "
-       "1"},
+       "of the switches: one, or to the stop; auto: chosen "
+       "by cross-validation; literal: the paper's Algorithm 1"},
       {"update_limit", &O::update_limit, kAtLeastOne, "at most this many updates of the switches"},
       {"h0", &O::h0, "where the switches begin: all, l1 (kernels with weight in l1 MKL), or digits 0 and 1"},
       {"margins", &O::margins, one_of("updated", "one"),

@@ -87,8 +87,7 @@ void check_presence(const Learner& learner, const KernelBank& bank, const Target
   }
   throw InvalidArgument(fmt::format(
       "{} of {} samples lack some of the views, and method {} learns {} tasks from whole samples only; "
-      "these methods can: {}; or fill the gaps in (--impute median), or keep whole samples (--join "
-      "inner)",
+      "these methods can: {}; or fill the gaps in (--impute median), or keep whole samples (--join inner)",
       lacking, presence.rows(), learner.name, to_string(targets.task), methods_for_absent_views(targets.task)));
 }
 

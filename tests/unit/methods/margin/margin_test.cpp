@@ -11,6 +11,7 @@
 #include "data/folds.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "support/multiclass.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -130,21 +131,14 @@ TEST(Margin, ExtremePricesAndDegenerateKernelsEndWithAStatus) {
 TEST(Margin, RefereeAgreesForEveryMethodAndTask) {
   const BinaryProblem problem = test::binary_problem(60, 3, {0.5, 1.0, 3.0}, 7);
   const auto bank = bank_of(problem);
-  Targets three = problem.targets;
-  three.task = Task::multiclass;
-  three.classes = {"a", "b", "c"};
-  for (std::size_t i = 0; i < three.codes.size(); ++i) {
-    const double value = problem.x(static_cast<Index>(i), 0);
-    three.codes[i] = value < -0.5 ? 0 : value < 0.5 ? 1 : 2;
-  }
+  const Targets three = test::three_classes(problem);
   Targets numbers;
   numbers.task = Task::regression;
   numbers.values = Matrix(60, 1);
   for (Index i = 0; i < 60; ++i) numbers.values(i, 0) = 50.0 + 10.0 * std::sin(problem.x(i, 0));
   for (MarginMethod method :
        {MarginMethod::uniform, MarginMethod::single, MarginMethod::simplemkl, MarginMethod::lp_mkl}) {
-    for (const Targets* targets :
-         {&problem.targets, static_cast<const Targets*>(&three), static_cast<const Targets*>(&numbers)}) {
+    for (const Targets* targets : {&problem.targets, &three, static_cast<const Targets*>(&numbers)}) {
       for (const char* multiclass : {"one-versus-rest", "one-versus-one"}) {
         if (targets != &three && multiclass[11] == 'o') continue;
         MarginOptions options;

@@ -11,6 +11,7 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "methods/twostep/rules.h"
+#include "support/multiclass.h"
 #include "support/problems.h"
 
 namespace kloom {
@@ -253,13 +254,7 @@ TEST(Rules, KernelsWithoutAMessageGetEqualOrNoWeight) {
 TEST(TwoStep, EveryTaskIsProvedAndChangedWeightsAreRefuted) {
   const BinaryProblem problem = test::binary_problem(60, 3, {0.5, 1.0, 3.0}, 7);
   const auto bank = bank_of(problem);
-  Targets three = problem.targets;
-  three.task = Task::multiclass;
-  three.classes = {"a", "b", "c"};
-  for (std::size_t i = 0; i < three.codes.size(); ++i) {
-    const double value = problem.x(static_cast<Index>(i), 0);
-    three.codes[i] = value < -0.5 ? 0 : value < 0.5 ? 1 : 2;
-  }
+  Targets three = test::three_classes(problem);
   three.weights.assign(60, 1.0);
   three.weights[5] = 3.0;
   for (const char* method : {"easymkl", "align", "alignf"}) {
