@@ -42,10 +42,17 @@ constexpr MethodInfo kMethods[] = {
      "lp-norm MKL: weights spread over all kernels, with a duality gap as certificate"},
     {MarginMethod::easymkl, "easymkl",
      "EasyMKL: weights from the distance of the classes in every kernel, then a support vector machine"},
+    {MarginMethod::gram, "gram",
+     "GRAM: weights of the least ratio of radius and margin, then a support vector machine"},
     {MarginMethod::align, "align",
      "weights by the centred alignment of every kernel with the labels, then a support vector machine"},
     {MarginMethod::alignf, "alignf",
      "the weighted sum of kernels that is best aligned with the labels, then a support vector machine"},
+    {MarginMethod::fheuristic, "fheuristic",
+     "weights by the alignment of every kernel with the labels, nothing centred, then a support vector "
+     "machine"},
+    {MarginMethod::pwmk, "pwmk",
+     "weights by the held-out accuracy of every kernel alone, then a support vector machine"},
 };
 const MethodInfo& info(MarginMethod method) {
   return kMethods[static_cast<std::size_t>(method)];
@@ -131,7 +138,6 @@ class Fitter {
                   const std::vector<MarginSolution>& solutions, double c) const;
   void tell_margins(Report& report, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
-  [[nodiscard]] std::shared_ptr<const ModelPart> with_rule(MarginPart part, const std::vector<Output>& outputs);
 
   MarginMethod method_;
   const KernelBank& bank_;
@@ -459,21 +465,6 @@ void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions
   }
 }
 
-// The margin part of a model, with what the rule found where one found the weights.
-std::shared_ptr<const ModelPart> Fitter::with_rule(MarginPart part, const std::vector<Output>& outputs) {
-  if (!is_two_step(method_)) return std::make_shared<MarginPart>(std::move(part));
-  auto whole = std::make_shared<TwoStepPart>();
-  static_cast<MarginPart&>(*whole) = std::move(part);
-  whole->sample_weights = targets_.weights;
-  if (method_ != MarginMethod::easymkl) return whole;
-  whole->lambda = options_.lambda;
-  whole->gamma = Matrix(bank_.rows(), std::ssize(outputs));
-  for (Index k = 0; k < std::ssize(outputs); ++k)
-    std::ranges::copy(first_.of(outputs[at(k)], k, FirstWeights::kNone, {}).gamma,
-                      whole->gamma.column(k).begin());
-  return whole;
-}
-
 FitResult Fitter::fit() {
   FitResult result;
   MarginPart part;
@@ -509,8 +500,13 @@ FitResult Fitter::fit() {
     result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
   }
   fill(result.model, part, solutions);
-  result.model.part = with_rule(std::move(part), outputs);
+  if (is_two_step(method_)) {
+    result.model.part = first_.part(std::move(part), outputs);
+  } else {
+    result.model.part = std::make_shared<MarginPart>(std::move(part));
+  }
   finish(result.report, solutions);
+  if (method_ == MarginMethod::gram) first_.tell(result.report, outputs);
   if (!bank_.presence().complete()) tell_margins(result.report, solutions);
   result.report.options["C"] = number_text(c);
   return result;
@@ -522,49 +518,6 @@ std::size_t working_memory(Index n, Index p, Index outputs, bool whole_kernel) {
 }
 
 }  // namespace
-
-const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
-  using O = MarginOptions;
-  static const NumberRule norm_rule{1.0, false, std::numeric_limits<double>::infinity(), true};
-  static const OptionTable<O> common = {
-      {"C", &O::C, kNonNegative,
-       "price of a margin violation: larger fits the training samples more closely; 0: chosen from C_grid"},
-      {"C_grid", &O::C_grid, "values to choose C from by cross-validation, with warm starts"},
-      {"folds", &O::folds, NumberRule{2.0}, "folds for choosing C and for probabilities"},
-      {"epsilon", &O::epsilon, kNonNegative,
-       "regression: errors below this are free, in standard deviations of the target", kForNumbers},
-      {"tolerance", &O::tolerance, kPositive, "stop at this relative duality gap"},
-      {"iterations", &O::iterations, kAtLeastOne, "at most this many updates of the kernel weights"},
-      {"multiclass", &O::multiclass, one_of("one-versus-rest", "one-versus-one"),
-       "how several classes become two", kForClasses},
-      {"class_weight", &O::class_weight, one_of("none", "balanced"),
-       "balanced: C of a class inversely to its size", kForClasses},
-      {"probability", &O::probability, "fit class probabilities on held-out folds (Platt scaling)",
-       kForClasses},
-  };
-  static const OptionTable<O> simple = [] {
-    OptionTable<O> table = common;
-    table.push_back({"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient"),
-                     "reduced-gradient is SimpleMKL's own; both solve the same problem"});
-    return table;
-  }();
-  static const OptionTable<O> norm = [] {
-    OptionTable<O> table = common;
-    table.push_back(
-        {"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
-    return table;
-  }();
-  static const OptionTable<O> easy = [] {
-    OptionTable<O> table = common;
-    std::erase_if(table, [](const OptionField<O>& field) { return field.suits == kForNumbers; });
-    table.push_back(
-        {"lambda", &O::lambda, NumberRule{0.0, true, 1.0},
-         "weights by the distance of the nearest samples of two classes (towards 0) or of their means (1)"});
-    return table;
-  }();
-  if (method == MarginMethod::easymkl) return easy;
-  return method == MarginMethod::simplemkl ? simple : method == MarginMethod::lp_mkl ? norm : common;
-}
 
 FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,
                      const MarginOptions& options, const Context& context) {
@@ -581,7 +534,7 @@ Learner margin_learner(MarginMethod method) {
   learner.tasks = {Task::binary, Task::multiclass};
   // Errors of numbers have no margin that could be measured in a space of their own.
   learner.absent_tasks = {Task::binary, Task::multiclass};
-  if (method != MarginMethod::easymkl) learner.tasks.push_back(Task::regression);
+  if (!knows_classes_only(method)) learner.tasks.push_back(Task::regression);
   learner.options = describe_options(margin_option_table(method));
   learner.fit = [method](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                          const Context& context) {
