@@ -256,4 +256,20 @@ struct GpPart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What multiple-kernel ridge regression adds: every target has kernel weights and a strength of its own.
+struct RidgePart : ModelPart {
+  Matrix points;          // kernel weights that were tried, one to a row
+  Vector grid;            // strengths that were tried
+  Vector strengths;       // of every target
+  Vector losses;          // of every target: weighted mean of squared leave-one-out errors
+  Vector sample_weights;  // empty: all 1
+  bool refined = false;   // weights and strengths went on from the best ones that were tried
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
 }  // namespace kloom

@@ -45,6 +45,7 @@ from ._margin import (
 from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
+from ._ridge import MKRRegressor
 from ._views import Views
 
 __version__ = _core.version()
@@ -81,6 +82,7 @@ __all__ = [
     "LpMKLClassifier",
     "LpMKLRegressor",
     "MKLDAClassifier",
+    "MKRRegressor",
     "MulticlassMKLClassifier",
     "PWMKClassifier",
     "PathDisplay",

@@ -274,6 +274,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"mcmkl", Kind::three, {{"class_kernels", "identity+pairs"}}},
                     Setting{"samkl", Kind::two, {{"m0", "2"}}}, Setting{"lmkl", Kind::two, {{"steps", "5"}}},
                     Setting{"lmkl", Kind::number, {{"steps", "5"}, {"gate", "sigmoid"}}},
+                    Setting{"mkr", Kind::number, {{"draws", "10"}, {"steps", "5"}}},
+                    Setting{"mkr", Kind::numbers, {{"draws", "10"}}},
                     Setting{"uniform", Kind::three, {}}, Setting{"single", Kind::two, {}},
                     Setting{"mkl-da", Kind::two, {}}, Setting{"mkl-da", Kind::three, {}},
                     Setting{"ufo-mkl", Kind::two, {}}, Setting{"ufo-mkl", Kind::three, {}}),
