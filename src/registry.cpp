@@ -12,6 +12,7 @@
 #include "certify/gpmkl.h"
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
+#include "certify/mkr.h"
 #include "certify/stochastic.h"
 #include "certify/twostep.h"
 #include "kloom/error.h"
@@ -25,6 +26,7 @@
 #include "methods/margin/margin.h"
 #include "methods/mcmkl/mcmkl.h"
 #include "methods/mklda/mklda.h"
+#include "methods/mkr/mkr.h"
 #include "methods/samkl/samkl.h"
 #include "methods/ufomkl/ufomkl.h"
 
@@ -51,10 +53,14 @@ std::vector<Learner>& registry() {
   using certify_detail::certify_bemkl;
   using certify_detail::certify_blend;
   using certify_detail::certify_easymkl;
+  using certify_detail::certify_fheuristic;
   using certify_detail::certify_gated;
   using certify_detail::certify_gpmkl;
+  using certify_detail::certify_gram;
   using certify_detail::certify_margin;
   using certify_detail::certify_mcmkl;
+  using certify_detail::certify_mkr;
+  using certify_detail::certify_pwmk;
   using certify_detail::certify_stochastic;
   using methods::margin_learner;
   using methods::MarginMethod;
@@ -68,8 +74,12 @@ std::vector<Learner>& registry() {
                           judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
                           judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
                           judged_by(margin_learner(MarginMethod::easymkl), certify_easymkl),
+                          judged_by(margin_learner(MarginMethod::gram), certify_gram),
                           judged_by(margin_learner(MarginMethod::align), certify_align),
                           judged_by(margin_learner(MarginMethod::alignf), certify_alignf),
+                          judged_by(margin_learner(MarginMethod::fheuristic), certify_fheuristic),
+                          judged_by(margin_learner(MarginMethod::pwmk), certify_pwmk),
+                          judged_by(methods::mkr_learner(), certify_mkr),
                           judged_by(methods::mcmkl_learner(), certify_mcmkl),
                           judged_by(methods::samkl_learner(), certify_gated),
                           judged_by(methods::lmkl_learner(), certify_gated),

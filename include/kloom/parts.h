@@ -86,9 +86,16 @@ struct MarginPart : ModelPart {
 
 // What margin methods add whose kernel weights a rule found before the machine was trained.
 struct TwoStepPart : MarginPart {
-  double lambda = 0.0;  // EasyMKL: share of ‖γ‖²; 0: another rule
-  Matrix gamma;  // EasyMKL: N × outputs, distributions over the positives and over the negatives; 0: none
-  Vector sample_weights;  // empty: all 1
+  double lambda = 0.0;  // EasyMKL: share of ‖γ‖²; GRAM: share of the ridge; 0: another rule
+  // EasyMKL, GRAM: N × outputs, distributions over the positives and over the negatives, whose means are the nearest
+  // points of the classes.
+  Matrix gamma;
+  Matrix ball;  // GRAM: N × outputs, distributions whose means are the centres of the smallest balls
+  double ratio_gap =
+      0.0;  // GRAM: no weights have a ratio of radius and margin that is lower by more than this part
+  double threshold = 0.0;  // PWMK: accuracy that is worth nothing
+  Matrix accuracies;       // PWMK: P × outputs, of every kernel alone
+  Vector sample_weights;   // empty: all 1
 
   void save(PartWriter& file) const override;
   [[nodiscard]] std::string trouble(const Model& model) const override;
@@ -244,6 +251,22 @@ struct GpPart : ModelPart {
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] Needs needs(const Model& model) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What multiple-kernel ridge regression adds: every target has kernel weights and a strength of its own.
+struct RidgePart : ModelPart {
+  Matrix points;          // kernel weights that were tried, one to a row
+  Vector grid;            // strengths that were tried
+  Vector strengths;       // of every target
+  Vector losses;          // of every target: weighted mean of squared leave-one-out errors
+  Vector sample_weights;  // empty: all 1
+  bool refined = false;   // weights and strengths went on from the best ones that were tried
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
   void save(PartWriter& file) const override;
   [[nodiscard]] std::string trouble(const Model& model) const override;

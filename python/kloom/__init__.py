@@ -29,8 +29,12 @@ from ._margin import (
     AlignFRegressor,
     AlignRegressor,
     EasyMKLClassifier,
+    FHeuristicClassifier,
+    FHeuristicRegressor,
+    GRAMClassifier,
     LpMKLClassifier,
     LpMKLRegressor,
+    PWMKClassifier,
     SimpleMKLClassifier,
     SimpleMKLRegressor,
     SingleKernelClassifier,
@@ -41,6 +45,7 @@ from ._margin import (
 from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
+from ._ridge import MKRRegressor
 from ._views import Views
 
 __version__ = _core.version()
@@ -64,8 +69,11 @@ __all__ = [
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",
     "EasyMKLClassifier",
+    "FHeuristicClassifier",
+    "FHeuristicRegressor",
     "GPMKLClassifier",
     "GPMKLRegressor",
+    "GRAMClassifier",
     "KernelBank",
     "KernelWeightsDisplay",
     "Kernels",
@@ -74,7 +82,9 @@ __all__ = [
     "LpMKLClassifier",
     "LpMKLRegressor",
     "MKLDAClassifier",
+    "MKRRegressor",
     "MulticlassMKLClassifier",
+    "PWMKClassifier",
     "PathDisplay",
     "SAMKLClassifier",
     "SampleKernelsDisplay",

@@ -271,6 +271,35 @@ class EasyMKLClassifier(_MarginClassifier):
     """
 
 
+@learns("gram", attributes=_ATTRIBUTES)
+class GRAMClassifier(_MarginClassifier):
+    """GRAM: kernel weights of the least ratio of radius and margin, then a support vector machine [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    EasyMKLClassifier : Weights from the distance of the classes alone.
+
+    References
+    ----------
+    .. [1] I. Lauriola, M. Polato, F. Aiolli, Radius-margin ratio optimization for dot-product boolean kernel learning, ICANN 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import GRAMClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = GRAMClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y)
+    >>> float(clf.kernel_weights_.sum().round(6))
+    1.0
+    """
+
+
 @learns("align", attributes=_ATTRIBUTES)
 class AlignClassifier(_MarginClassifier):
     """Kernel weights by centred alignment with the labels, then a support vector machine [1]_.
@@ -372,4 +401,87 @@ class AlignFRegressor(KernelRegressor):
     >>> reg = AlignFRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
     >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
     True
+    """
+
+
+@learns("fheuristic", attributes=_ATTRIBUTES)
+class FHeuristicClassifier(_MarginClassifier):
+    """Kernel weights by the alignment of every kernel with the labels, nothing centred, then a support vector machine [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    AlignClassifier : The same with centred kernels.
+
+    References
+    ----------
+    .. [1] S. Qiu, T. Lane, A framework for multiple kernel support vector regression and its applications to siRNA efficacy
+       prediction, IEEE/ACM Transactions on Computational Biology and Bioinformatics 6, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import FHeuristicClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = FHeuristicClassifier(kernels="rbf(width=2^-2..2^2)", C=10).fit(X, y)
+    >>> float(clf.kernel_weights_.sum().round(6))
+    1.0
+    """
+
+
+@learns("fheuristic", attributes=_ATTRIBUTES)
+class FHeuristicRegressor(KernelRegressor):
+    """Kernel weights by the alignment of every kernel with the target, then a support vector machine, for numbers.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    FHeuristicClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import FHeuristicRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = FHeuristicRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+
+@learns("pwmk", attributes=_ATTRIBUTES)
+class PWMKClassifier(_MarginClassifier):
+    """Kernel weights by the held-out accuracy of every kernel alone, then a support vector machine [1]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    SingleKernelClassifier : The best kernel alone.
+
+    References
+    ----------
+    .. [1] H. Tanabe, T. B. Ho, C. H. Nguyen, S. Kawasaki, Simple but effective methods for combining kernels in computational
+       biology, IEEE International Conference on Research, Innovation and Vision for the Future, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kloom import PWMKClassifier
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> clf = PWMKClassifier(kernels="rbf(width=2^-2..2^2)", C=10, threshold=0.6).fit(X, y)
+    >>> float(clf.kernel_weights_.sum().round(6))
+    1.0
     """

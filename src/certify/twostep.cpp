@@ -7,11 +7,20 @@
 //
 // so the last term proves how good γ is; θ_m must be γᵀY K_m Yγ over the sum of those.
 //
+// GRAM [Lauriola2017], with Q = (1 − λ) Y K_θ Y + λ diag(1/s) and α a distribution over the samples: γ bounds ρ² as above,
+// α bounds R² by αᵀd − αᵀQα ≤ R² ≤ max_i (d_i − 2 (Qα)_i) + αᵀQα, d = (1 − λ) diag(K_θ) + λ, and because R² is a maximum and
+// ρ² a minimum of functions that are linear in θ, no weights have a ratio R²/ρ² below the least one of a single kernel with
+// these α and γ.
+//
 // Alignment [Cortes2012, section 3.1 and proposition 9], with inner products weighted by s_i s_j, K̃ the centred kernel
 // and L = Σ_c y_c y_cᵀ of the centred labels: θ_m must be ⟨K̃_m, L⟩/‖K̃_m‖ over the sum of those (align), or
 // v = θ ⟨K̃_θ, L⟩/‖K̃_θ‖² must satisfy r = Mv − a ≥ 0 and r_m v_m = 0, where (Mv)_m = ⟨K̃_m, K̃_v⟩ (alignf). Centred
-// kernels are made one at a time.
+// kernels are made one at a time. FHeuristic [QiuLane2009] is align without centring, for every output by itself.
+//
+// PWMK [Tanabe2008]: θ_m must be the accuracy that the model says kernel m has, less the threshold, over the sum of those.
 #include "certify/twostep.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +67,10 @@ struct EasyFinding {
   double gap = 0.0;         // relative, of γ
   double infeasible = 0.0;  // of γ
   double weights = 0.0;
+  double square = 0.0;  // γᵀQγ
 };
+
+constexpr double kFar = std::numeric_limits<double>::infinity();
 
 // 1 for the positives of the output, −1 for the negatives, 0 for samples that it does not see.
 Vector sides_of(const Targets& targets, const TwoStepPart& part, Index output) {
@@ -77,7 +89,6 @@ Vector sides_of(const Targets& targets, const TwoStepPart& part, Index output) {
 
 // Of γ with g = Qγ.
 EasyFinding examine_gamma(const Vector& sides, std::span<const double> gamma, const Vector& g) {
-  constexpr double kFar = std::numeric_limits<double>::infinity();
   double sums[2] = {0.0, 0.0};
   double least[2] = {kFar, kFar};
   EasyFinding finding;
@@ -92,11 +103,13 @@ EasyFinding examine_gamma(const Vector& sides, std::span<const double> gamma, co
   }
   finding.infeasible = worse(finding.infeasible, worse(std::abs(sums[0] - 1.0), std::abs(sums[1] - 1.0)));
   finding.gap = 2.0 * (value - least[0] - least[1]) / value;
+  finding.square = value;
   return finding;
 }
 
 EasyFinding examine_easymkl(const KernelBank& bank, const Targets& targets, const Model& model, Index output) {
   const auto& part = part_of<TwoStepPart>(model);
+  if (part.gamma.empty()) return {kFar, kFar, kFar, 0.0};
   const Vector sides = sides_of(targets, part, output);
   const Vector weights = weights_of_samples(part, bank.rows());
   const auto gamma = part.gamma.column(output);
@@ -114,6 +127,94 @@ EasyFinding examine_easymkl(const KernelBank& bank, const Targets& targets, cons
     g[i] = sides[i] == 0.0 ? 0.0 : sides[i] * g[i] + part.lambda * gamma[i] / weights[i];
   EasyFinding finding = examine_gamma(sides, gamma, g);
   finding.weights = distance(row_of(model, output), forms);
+  return finding;
+}
+
+struct GramFinding {
+  double gap = 0.0;         // relative, of the ratio
+  double infeasible = 0.0;  // of γ and α
+};
+
+// Values of α in the problem of the ball: αᵀd − αᵀQα, and what no other α exceeds.
+struct BallBounds {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+BallBounds examine_ball(const Vector& sides, std::span<const double> alpha, const Vector& squares,
+                        const Vector& applied, double& infeasible) {
+  double sum = 0.0;
+  double form = 0.0;
+  double linear = 0.0;
+  double largest = -kFar;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    infeasible = worse(infeasible, sides[i] == 0.0 ? std::abs(alpha[i]) : -alpha[i]);
+    if (sides[i] == 0.0) continue;
+    sum += alpha[i];
+    form += alpha[i] * applied[i];
+    linear += alpha[i] * squares[i];
+    largest = std::max(largest, squares[i] - 2.0 * applied[i]);
+  }
+  infeasible = worse(infeasible, std::abs(sum - 1.0));
+  return {linear - form, largest + form};
+}
+
+// γ (signed) and α of one output with their products.
+struct RatioParts {
+  Matrix both;     // N × 2
+  Matrix applied;  // N × 2: Q without Y, times the columns
+  Vector squares;  // d
+  Vector radius;   // of every kernel: r_m with what the ridge adds
+  Vector margin;   // g_m with what the ridge adds
+};
+
+RatioParts ratio_parts(const KernelBank& bank, const TwoStepPart& part, const Vector& theta,
+                       const Vector& sides, Index output) {
+  const Vector weights = weights_of_samples(part, bank.rows());
+  const double share = 1.0 - part.lambda;
+  RatioParts parts{Matrix(bank.rows(), 2), Matrix(bank.rows(), 2), Vector(sides.size(), part.lambda), {}, {}};
+  double ridges[2] = {0.0, 0.0};
+  for (Index i = 0; i < bank.rows(); ++i) {
+    parts.both(i, 0) = sides[at(i)] * part.gamma(i, output);
+    parts.both(i, 1) = part.ball(i, output);
+    for (Index c = 0; c < 2 && sides[at(i)] != 0.0; ++c) {
+      parts.applied(i, c) = part.lambda / weights[at(i)] * parts.both(i, c);
+      ridges[c] += parts.applied(i, c) * parts.both(i, c);
+    }
+  }
+  const Matrix diagonal = bank.diagonal();
+  const Matrix applied = bank.apply(parts.both.view());
+  for (Index m = 0; m < bank.kernels(); ++m) {
+    const auto of_gamma = applied.column(0).subspan(at(m * bank.rows()), at(bank.rows()));
+    const auto of_ball = applied.column(1).subspan(at(m * bank.rows()), at(bank.rows()));
+    const auto alpha = parts.both.column(1);
+    algebra::axpy(share * theta[at(m)], of_gamma, parts.applied.column(0));
+    algebra::axpy(share * theta[at(m)], of_ball, parts.applied.column(1));
+    algebra::axpy(share * theta[at(m)], diagonal.column(m), parts.squares);
+    parts.margin.push_back(share * algebra::dot(of_gamma, parts.both.column(0)) + ridges[0]);
+    parts.radius.push_back(share * (algebra::dot(alpha, diagonal.column(m)) - algebra::dot(alpha, of_ball)) +
+                           part.lambda - ridges[1]);
+  }
+  return parts;
+}
+
+GramFinding examine_gram(const KernelBank& bank, const Targets& targets, const Model& model, Index output) {
+  const auto& part = part_of<TwoStepPart>(model);
+  if (part.gamma.empty() || part.ball.empty()) return {kFar, kFar};
+  const Vector sides = sides_of(targets, part, output);
+  const RatioParts parts = ratio_parts(bank, part, row_of(model, output), sides, output);
+  Vector g(sides.size());
+  for (std::size_t i = 0; i < g.size(); ++i) g[i] = sides[i] * parts.applied.values()[i];
+  const EasyFinding points = examine_gamma(sides, part.gamma.column(output), g);
+  GramFinding finding{0.0, points.infeasible};
+  const Vector of_ball(parts.applied.column(1).begin(), parts.applied.column(1).end());
+  const BallBounds ball = examine_ball(sides, parts.both.column(1), parts.squares, of_ball, finding.infeasible);
+  double bound = kFar;
+  for (std::size_t m = 0; m < parts.radius.size(); ++m)
+    bound = std::min(bound, parts.radius[m] / parts.margin[m]);
+  // γᵀQγ less its gap is below ρ²; so the ratio is not above this.
+  const double least_margin = points.square * (1.0 - points.gap);
+  finding.gap = least_margin > 0.0 ? 1.0 - bound * least_margin / ball.high : 1.0;
   return finding;
 }
 
@@ -181,6 +282,33 @@ Alignments alignments_of(const KernelBank& bank, const Targets& targets, const V
   return found;
 }
 
+// ⟨K_m, yyᵀ⟩/‖K_m‖ of every kernel, nothing centred, over the samples that the output sees.
+Vector plain_alignments(const KernelBank& bank, const Targets& targets, const Model& model, Index output) {
+  const auto& part = part_of<TwoStepPart>(model);
+  const bool numbers = targets.task == Task::regression;
+  const Vector sides = numbers ? Vector(at(bank.rows()), 1.0) : sides_of(targets, part, output);
+  Vector weights = weights_of_samples(part, bank.rows());
+  Vector z;
+  for (Index i = 0; i < bank.rows(); ++i) {
+    weights[at(i)] *= std::abs(sides[at(i)]);
+    z.push_back(weights[at(i)] * (numbers ? targets.values(i, 0) - part.target_centre : sides[at(i)]));
+  }
+  const Matrix forms = bank.quadratic_forms({z.data(), bank.rows(), 1});
+  Vector found;
+  for (Index m = 0; m < bank.kernels(); ++m) {
+    Vector one(at(bank.kernels()));
+    one[at(m)] = 1.0;
+    const Matrix kernel = bank.combine(one);
+    double square = 0.0;
+    for (Index j = 0; j < bank.rows(); ++j) {
+      for (Index i = 0; i < bank.rows(); ++i)
+        square += weights[at(i)] * weights[at(j)] * kernel(i, j) * kernel(i, j);
+    }
+    found.push_back(square > 0.0 ? forms(m, 0) / std::sqrt(square) : 0.0);
+  }
+  return found;
+}
+
 // Violation of the optimality of v, in units of the largest alignment.
 double alignf_violation(const Alignments& found, const Vector& theta) {
   double with_labels = 0.0;
@@ -239,6 +367,54 @@ Certificate certify_easymkl(const KernelBank& bank, const Targets& targets, cons
       {{"gap of gamma", total.gap, "relative, of the problem whose solution gives the weights", kRule},
        {"infeasibility of gamma", total.infeasible, "distance from a distribution on either side", kRule},
        {"distance from the rule", total.weights, "of the kernel weights from those of gamma", kRule}});
+}
+
+Certificate certify_gram(const KernelBank& bank, const Targets& targets, const Model& model,
+                         const Context& /*context*/) {
+  GramFinding total;
+  for (Index output = 0; output < model.coefficients.cols(); ++output) {
+    const GramFinding one = examine_gram(bank, targets, model, output);
+    total.gap = worse(total.gap, one.gap);
+    total.infeasible = worse(total.infeasible, one.infeasible);
+  }
+  // The gap that training found, or less.
+  const double promised = part_of<TwoStepPart>(model).ratio_gap + kRule;
+  Certificate certificate =
+      judged(bank, targets, model,
+             {{"infeasibility of the distributions", total.infeasible,
+               "of gamma and of the ball's centre, from distributions", kRule},
+              {"gap of the ratio", total.gap,
+               "relative, of squared radius over squared distance of the classes", promised}});
+  certificate.proof = certificate.proof && total.gap <= certificate.tolerance;
+  certificate.verdict += fmt::format(
+      " No kernel weights can have a ratio of radius and margin more than {:.1e} (relative) below these.",
+      std::max(0.0, total.gap));
+  return certificate;
+}
+
+Certificate certify_fheuristic(const KernelBank& bank, const Targets& targets, const Model& model,
+                               const Context& /*context*/) {
+  double worst = 0.0;
+  for (Index output = 0; output < model.coefficients.cols(); ++output)
+    worst = worse(worst, distance(row_of(model, output), plain_alignments(bank, targets, model, output)));
+  return judged(bank, targets, model,
+                {{"distance from the rule", worst, "of the kernel weights from the alignments", kRule}});
+}
+
+Certificate certify_pwmk(const KernelBank& bank, const Targets& targets, const Model& model,
+                         const Context& /*context*/) {
+  const auto& part = part_of<TwoStepPart>(model);
+  double worst = part.accuracies.empty() ? kFar : 0.0;
+  for (Index output = 0; output < part.accuracies.cols(); ++output) {
+    Vector above;
+    for (const double accuracy : part.accuracies.column(output)) {
+      worst = worse(worst, accuracy - 1.0);
+      above.push_back(accuracy - part.threshold);
+    }
+    worst = worse(worst, distance(row_of(model, output), above));
+  }
+  return judged(bank, targets, model,
+                {{"distance from the rule", worst, "of the kernel weights from the accuracies", kRule}});
 }
 
 Certificate certify_align(const KernelBank& bank, const Targets& targets, const Model& model,

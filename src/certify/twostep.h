@@ -14,5 +14,11 @@ namespace kloom::certify_detail {
                                         const Context& context);
 [[nodiscard]] Certificate certify_alignf(const KernelBank& bank, const Targets& targets, const Model& model,
                                          const Context& context);
+[[nodiscard]] Certificate certify_gram(const KernelBank& bank, const Targets& targets, const Model& model,
+                                       const Context& context);
+[[nodiscard]] Certificate certify_fheuristic(const KernelBank& bank, const Targets& targets, const Model& model,
+                                             const Context& context);
+[[nodiscard]] Certificate certify_pwmk(const KernelBank& bank, const Targets& targets, const Model& model,
+                                       const Context& context);
 
 }  // namespace kloom::certify_detail

@@ -12,10 +12,11 @@ import kloom
 CHEAP = {
     "BEMKLClassifier": {"max_iter": 60},
     "BEMKLRegressor": {"max_iter": 60},
+    "MKRRegressor": {"draws": 8},
     "MKLDAClassifier": {"kernels": "rbf(width=1,2)", "sweeps": 2, "epochs": 3},
     "SAMKLClassifier": {"C": 1.0, "m0": "1", "updates": "one", "kernels": "rbf(width=1,2)"},
     "UFOMKLClassifier": {"kernels": "rbf(width=1,2)", "epochs": 5},
-    **{method + task: {"C": 1.0} for method in ("UniformMKL", "SingleKernel", "SimpleMKL", "LpMKL", "EasyMKL", "Align", "AlignF")
+    **{method + task: {"C": 1.0} for method in ("UniformMKL", "SingleKernel", "SimpleMKL", "LpMKL", "EasyMKL", "GRAM", "Align", "AlignF", "FHeuristic", "PWMK")
        for task in ("Classifier", "Regressor")},
 }
 

@@ -106,7 +106,6 @@ class Fitter {
                   const std::vector<MarginSolution>& solutions, double c) const;
   void tell_margins(Report& report, const std::vector<MarginSolution>& solutions) const;
   void finish(Report& report, const std::vector<MarginSolution>& solutions) const;
-  [[nodiscard]] std::shared_ptr<const ModelPart> with_rule(MarginPart part, const std::vector<Output>& outputs);
 
   MarginMethod method_;
   const KernelBank& bank_;
@@ -434,21 +433,6 @@ void Fitter::finish(Report& report, const std::vector<MarginSolution>& solutions
   }
 }
 
-// The margin part of a model, with what the rule found where one found the weights.
-std::shared_ptr<const ModelPart> Fitter::with_rule(MarginPart part, const std::vector<Output>& outputs) {
-  if (!is_two_step(method_)) return std::make_shared<MarginPart>(std::move(part));
-  auto whole = std::make_shared<TwoStepPart>();
-  static_cast<MarginPart&>(*whole) = std::move(part);
-  whole->sample_weights = targets_.weights;
-  if (method_ != MarginMethod::easymkl) return whole;
-  whole->lambda = options_.lambda;
-  whole->gamma = Matrix(bank_.rows(), std::ssize(outputs));
-  for (Index k = 0; k < std::ssize(outputs); ++k)
-    std::ranges::copy(first_.of(outputs[at(k)], k, FirstWeights::kNone, {}).gamma,
-                      whole->gamma.column(k).begin());
-  return whole;
-}
-
 FitResult Fitter::fit() {
   FitResult result;
   MarginPart part;
@@ -484,8 +468,13 @@ FitResult Fitter::fit() {
     result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
   }
   fill(result.model, part, solutions);
-  result.model.part = with_rule(std::move(part), outputs);
+  if (is_two_step(method_)) {
+    result.model.part = first_.part(std::move(part), outputs);
+  } else {
+    result.model.part = std::make_shared<MarginPart>(std::move(part));
+  }
   finish(result.report, solutions);
+  if (method_ == MarginMethod::gram) first_.tell(result.report, outputs);
   if (!bank_.presence().complete()) tell_margins(result.report, solutions);
   result.report.options["C"] = number_text(c);
   return result;

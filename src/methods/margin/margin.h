@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1), ℓp-norm MKL, and weights
-// by a rule before the machine (EasyMKL, alignment). They differ in how kernel weights are found (mkl.h,
+// by a rule before the machine (EasyMKL, GRAM, PWMK, alignment). They differ in how kernel weights are found (mkl.h,
 // methods/twostep/rules.h); tasks, choice of C and probabilities are the same for all.
 //
 //   two classes       one output
@@ -23,7 +23,9 @@ struct MarginOptions {
   std::string C_grid = "10^-2..10^3";          // values to choose C from by cross-validation
   Index folds = 3;                             // of that cross-validation and of probabilities
   double norm = 2.0;                           // p (lp-mkl)
-  double lambda = 0.1;                         // share of ‖γ‖² (easymkl)
+  double lambda = 0.1;                         // share of ‖γ‖² (easymkl), of the ridge (gram)
+  double threshold = 0.5;                      // accuracy that is worth nothing (pwmk)
+  double single_C = 1.0;                       // C of the machines on single kernels (pwmk)
   double epsilon = 0.1;                        // half width of the tube, in standard deviations of the target
   double tolerance = 1e-3;                     // relative duality gap
   Index iterations = 500;                      // updates of the kernel weights, at most
@@ -33,7 +35,8 @@ struct MarginOptions {
   bool probability = true;                     // fit probabilities on held-out folds
 };
 
-enum class MarginMethod { uniform, single, simplemkl, lp_mkl, easymkl, align, alignf };
+// Those from easymkl on find their weights by a rule before the machine.
+enum class MarginMethod { uniform, single, simplemkl, lp_mkl, easymkl, gram, align, alignf, fheuristic, pwmk };
 
 [[nodiscard]] const char* name_of(MarginMethod method);
 [[nodiscard]] const OptionTable<MarginOptions>& margin_option_table(MarginMethod method);

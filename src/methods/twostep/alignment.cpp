@@ -23,6 +23,11 @@ struct Means {
   Vector whole;  // P
 };
 
+// Kernels whose means are said to be 0 are not centred.
+Means no_means(const KernelBank& bank) {
+  return {Matrix(bank.rows(), bank.kernels()), Vector(at(bank.kernels()))};
+}
+
 Means means_of(const KernelBank& bank, const Vector& weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   Matrix shares(bank.rows(), 1);
@@ -83,12 +88,12 @@ Matrix products(const KernelBank& bank, const Means& means, const Vector& weight
   return result;
 }
 
-// ⟨K̃_p, L⟩.
-Vector label_products(const KernelBank& bank, const RuleTask& task) {
+// ⟨K̃_p, L⟩, or ⟨K_p, L⟩ where nothing is centred.
+Vector label_products(const KernelBank& bank, const RuleTask& task, bool centred = true) {
   const double total = std::accumulate(task.weights.begin(), task.weights.end(), 0.0);
   Matrix z = task.labels;
   for (Index c = 0; c < z.cols(); ++c) {
-    const double mean = algebra::dot(z.column(c), task.weights) / total;
+    const double mean = centred ? algebra::dot(z.column(c), task.weights) / total : 0.0;
     for (Index i = 0; i < z.rows(); ++i) z(i, c) = task.weights[at(i)] * (z(i, c) - mean);
   }
   const Matrix forms = bank.quadratic_forms(z.view());
@@ -129,6 +134,14 @@ Vector align_weights(const KernelBank& bank, const RuleTask& task) {
   Vector values = label_products(bank, task);
   for (std::size_t p = 0; p < values.size(); ++p)
     values[p] = varies[p] ? values[p] / std::sqrt(squares[p]) : 0.0;
+  return weights_of(std::move(values));
+}
+
+Vector fheuristic_weights(const KernelBank& bank, const RuleTask& task) {
+  const Vector squares = squared_norms(bank, no_means(bank), task.weights);
+  Vector values = label_products(bank, task, false);
+  for (std::size_t p = 0; p < values.size(); ++p)
+    values[p] = squares[p] > 0.0 ? values[p] / std::sqrt(squares[p]) : 0.0;
   return weights_of(std::move(values));
 }
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Of every target, with its kernel weights θ and strength α, K = Σ_m θ_m K_m, S the weights of the samples and y the target
+// less the model's bias (which must be the weighted mean):
+//
+//   primal(c) = (y − Kc)ᵀS(y − Kc) + α cᵀKc     dual(c) = 2α cᵀy − α cᵀKc − α² cᵀS⁻¹c     primal − dual = ‖S^½(y − Kc − αS⁻¹c)‖²
+//
+// so the residual of the linear equations proves how good the coefficients are. Leave-one-out errors are computed again,
+// from an inverse, for some targets. θ and α must be among those that the model says were tried, unless it went on from them.
+#include "certify/mkr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "algebra/blas.h"
+#include "certify/gap.h"
+#include "kloom/parts.h"
+
+namespace kloom::certify_detail {
+namespace {
+
+// Inverses are computed for so many targets at most: each takes n³.
+constexpr Index kMostInverses = 20;
+
+struct RidgeFinding {
+  double objective = 0.0;
+  double gap = 0.0;   // relative, the largest
+  double mean = 0.0;  // of the weighted residuals' means: the bias is not the mean, in deviations of the target
+  double norm = 0.0;  // kernel weights below 0, or of another sum than 1
+  double tried = 0.0;     // distance of weights and strengths from those that were tried
+  double left_out = 0.0;  // relative error of leave-one-out errors
+};
+
+struct RidgeProblem {
+  Vector weights;  // of the samples
+  double total = 0.0;
+  Matrix y;  // less the bias
+};
+
+RidgeProblem ridge_problem(const Targets& targets, const Model& model) {
+  const auto& part = part_of<RidgePart>(model);
+  RidgeProblem problem;
+  problem.weights = part.sample_weights.empty() ? Vector(at(targets.samples()), 1.0) : part.sample_weights;
+  problem.total = std::accumulate(problem.weights.begin(), problem.weights.end(), 0.0);
+  problem.y = targets.values;
+  for (Index t = 0; t < problem.y.cols(); ++t) {
+    for (double& value : problem.y.column(t)) value -= model.bias[at(t)];
+  }
+  return problem;
+}
+
+Vector weights_for(const Model& model, Index target) {
+  Vector theta;
+  const Index row = model.weights.values.rows() > 1 ? target : 0;
+  for (Index m = 0; m < model.weights.values.cols(); ++m) theta.push_back(model.weights.values(row, m));
+  return theta;
+}
+
+// Targets of the same kernel weights, whose kernels need not be summed again.
+std::map<Vector, std::vector<Index>> groups_of(const Model& model) {
+  std::map<Vector, std::vector<Index>> groups;
+  for (Index t = 0; t < model.coefficients.cols(); ++t) groups[weights_for(model, t)].push_back(t);
+  return groups;
+}
+
+void examine_weights(const Model& model, Index target, const Vector& theta, RidgeFinding& finding) {
+  const auto& part = part_of<RidgePart>(model);
+  double sum = 0.0;
+  for (const double weight : theta) {
+    finding.norm = worse(finding.norm, -weight);
+    sum += weight;
+  }
+  finding.norm = worse(finding.norm, std::abs(sum - 1.0));
+  if (part.refined) return;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (Index d = 0; d < part.points.rows(); ++d) {
+    double apart = 0.0;
+    for (std::size_t m = 0; m < theta.size(); ++m)
+      apart = worse(apart, std::abs(theta[m] - part.points(d, static_cast<Index>(m))));
+    nearest = std::min(nearest, apart);
+  }
+  double strength = std::numeric_limits<double>::infinity();
+  for (const double one : part.grid)
+    strength = std::min(strength, std::abs(part.strengths[at(target)] / one - 1.0));
+  finding.tried = worse(finding.tried, worse(nearest, strength));
+}
+
+void examine_coefficients(const RidgeProblem& problem, const Matrix& kernel, const Model& model, Index target,
+                          RidgeFinding& finding) {
+  const double strength = part_of<RidgePart>(model).strengths[at(target)];
+  const auto c = model.coefficients.column(target);
+  const auto y = problem.y.column(target);
+  Vector f(y.size());
+  algebra::gemv(algebra::Op::none, 1.0, kernel.view(), c, 0.0, f);
+  double primal = strength * algebra::dot(f, c);
+  double apart = 0.0;
+  double mean = 0.0;
+  double square = 0.0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double s = problem.weights[i];
+    if (s == 0.0) {
+      apart = worse(apart, std::abs(c[i]) > 0.0 ? std::numeric_limits<double>::infinity() : 0.0);
+      continue;
+    }
+    const double residual = y[i] - f[i];
+    primal += s * residual * residual;
+    const double equation = residual - strength * c[i] / s;
+    apart += s * equation * equation;
+    mean += s * y[i] / problem.total;
+    square += s * y[i] * y[i] / problem.total;
+  }
+  finding.objective += primal;
+  if (square == 0.0) return;  // a target that does not vary is its mean
+  finding.gap = worse(finding.gap, apart / std::max(primal, 1e-300));
+  finding.mean = worse(finding.mean, std::abs(mean) / std::sqrt(square));
+}
+
+// (K + αS⁻¹)⁻¹ gives c_i over its diagonal as the error of sample i without itself.
+double left_out_error(const RidgeProblem& problem, const Matrix& kernel, const Model& model, Index target) {
+  const auto& part = part_of<RidgePart>(model);
+  std::vector<Index> samples;
+  for (Index i = 0; i < kernel.rows(); ++i) {
+    if (problem.weights[at(i)] > 0.0) samples.push_back(i);
+  }
+  const auto n = std::ssize(samples);
+  Matrix system(n, n);
+  Matrix inverse(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) system(i, j) = kernel(samples[at(i)], samples[at(j)]);
+    system(j, j) += part.strengths[at(target)] / problem.weights[at(samples[at(j)])];
+    inverse(j, j) = 1.0;
+  }
+  if (algebra::cholesky(system.view()) != 0) return std::nan("");
+  algebra::cholesky_solve(system.view(), inverse.view());
+  double loss = 0.0;
+  for (Index j = 0; j < n; ++j) {
+    double dual = 0.0;
+    for (Index i = 0; i < n; ++i) dual += inverse(i, j) * problem.y(samples[at(i)], target);
+    const double error = dual / inverse(j, j);
+    loss += problem.weights[at(samples[at(j)])] * error * error / problem.total;
+  }
+  return loss;
+}
+
+RidgeFinding examine_ridge(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const auto& part = part_of<RidgePart>(model);
+  const RidgeProblem problem = ridge_problem(targets, model);
+  RidgeFinding finding;
+  Index inverses = 0;
+  for (const auto& [theta, members] : groups_of(model)) {
+    const Matrix kernel = bank.combine(theta);
+    for (const Index t : members) {
+      examine_weights(model, t, theta, finding);
+      examine_coefficients(problem, kernel, model, t, finding);
+      if (++inverses > kMostInverses) continue;
+      const double loss = left_out_error(problem, kernel, model, t);
+      const double scale = std::max(loss, part.losses[at(t)]);
+      if (scale != 0.0) finding.left_out = worse(finding.left_out, std::abs(loss - part.losses[at(t)]) / scale);
+    }
+  }
+  return finding;
+}
+
+}  // namespace
+
+Certificate certify_mkr(const KernelBank& bank, const Targets& targets, const Model& model,
+                        const Context& /*context*/) {
+  const RidgeFinding found = examine_ridge(bank, targets, model);
+  // Solutions by eigenvectors of sums of N products; squares of residuals are far below this.
+  constexpr double kSolved = 1e-8;
+  constexpr double kErrors = 1e-6;
+  constexpr double kRounded = 1e-9;
+  const double coarse = coarseness(bank);
+  Certificate certificate;
+  certificate.items = {
+      {"objective", found.objective, "squared errors plus penalty, summed over targets"},
+      {"duality gap", found.gap, "relative, the largest of all targets", kSolved * coarse, kSolved * coarse},
+      {"error of the bias", found.mean, "distance from the target's mean, in its deviations", kRounded},
+      {"error of the weights", found.norm, "kernel weights below 0, or of another sum than 1", kRounded},
+      {"distance from what was tried", found.tried, "of kernel weights and strengths", kRounded},
+      {"error of the leave-one-out errors", found.left_out, "relative, of up to 20 targets", kErrors * coarse,
+       kErrors * coarse},
+  };
+  judge_gap(model, found.gap, "With these kernel weights and strengths no coefficients", certificate);
+  certificate.verdict +=
+      " Weights and strengths are the best of those that were tried, by leave-one-out error, and others may be "
+      "better.";
+  return certificate;
+}
+
+}  // namespace kloom::certify_detail

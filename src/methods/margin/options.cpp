@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+#include <vector>
+
+#include "methods/margin/margin.h"
+
+namespace kloom::methods {
+
+const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
+  using O = MarginOptions;
+  static const NumberRule norm_rule{1.0, false, std::numeric_limits<double>::infinity(), true};
+  static const OptionTable<O> common = {
+      {"C", &O::C, kNonNegative,
+       "price of a margin violation: larger fits the training samples more closely; 0: chosen from C_grid"},
+      {"C_grid", &O::C_grid, "values to choose C from by cross-validation, with warm starts"},
+      {"folds", &O::folds, NumberRule{2.0}, "folds for choosing C and for probabilities"},
+      {"epsilon", &O::epsilon, kNonNegative,
+       "regression: errors below this are free, in standard deviations of the target", kForNumbers},
+      {"tolerance", &O::tolerance, kPositive, "stop at this relative duality gap"},
+      {"iterations", &O::iterations, kAtLeastOne, "at most this many updates of the kernel weights"},
+      {"multiclass", &O::multiclass, one_of("one-versus-rest", "one-versus-one"),
+       "how several classes become two", kForClasses},
+      {"class_weight", &O::class_weight, one_of("none", "balanced"),
+       "balanced: C of a class inversely to its size", kForClasses},
+      {"probability", &O::probability, "fit class probabilities on held-out folds (Platt scaling)",
+       kForClasses},
+  };
+  static const OptionTable<O> simple = [] {
+    OptionTable<O> table = common;
+    table.push_back({"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient"),
+                     "reduced-gradient is SimpleMKL's own; both solve the same problem"});
+    return table;
+  }();
+  static const OptionTable<O> norm = [] {
+    OptionTable<O> table = common;
+    table.push_back(
+        {"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
+    return table;
+  }();
+  static const OptionTable<O> two_sides = [] {
+    OptionTable<O> table = common;
+    std::erase_if(table, [](const OptionField<O>& field) { return field.suits == kForNumbers; });
+    return table;
+  }();
+  static const OptionTable<O> easy = [] {
+    OptionTable<O> table = two_sides;
+    table.push_back(
+        {"lambda", &O::lambda, NumberRule{0.0, true, 1.0},
+         "weights by the distance of the nearest samples of two classes (towards 0) or of their means (1)"});
+    return table;
+  }();
+  static const OptionTable<O> gram = [] {
+    OptionTable<O> table = two_sides;
+    table.push_back({"lambda", &O::lambda, NumberRule{0.0, true, 1.0},
+                     "share of the ridge: towards 0 the classes must be apart in the weighted sum of kernels"});
+    return table;
+  }();
+  static const OptionTable<O> accuracy = [] {
+    OptionTable<O> table = two_sides;
+    table.push_back({"threshold", &O::threshold, NumberRule{0.0, false, 1.0},
+                     "accuracy of a kernel alone that is worth nothing: weights grow with what is above it"});
+    table.push_back({"single_C", &O::single_C, kPositive, "C of the machines on single kernels"});
+    return table;
+  }();
+  switch (method) {
+    case MarginMethod::simplemkl:
+      return simple;
+    case MarginMethod::lp_mkl:
+      return norm;
+    case MarginMethod::easymkl:
+      return easy;
+    case MarginMethod::gram:
+      return gram;
+    case MarginMethod::pwmk:
+      return accuracy;
+    default:
+      return common;
+  }
+}
+
+}  // namespace kloom::methods

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/mkr/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "algebra/blas.h"
+#include "base/progress.h"
+#include "kloom/error.h"
+#include "solvers/draws.h"
+
+namespace kloom::methods {
+namespace {
+
+using algebra::Op;
+
+// Numbers of one kernel: FNV-1a of its name, mixed with the seed.
+std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
+  std::uint64_t hash = 0xcbf29ce484222325U ^ (seed * 0x9e3779b97f4a7c15U);
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  return hash;
+}
+
+class Search {
+ public:
+  Search(const KernelBank& bank, const RidgeTask& task, const Vector& grid)
+      : bank_(bank), task_(task), grid_(grid) {
+    for (const double weight : task.weights) {
+      roots_.push_back(std::sqrt(weight));
+      total_ += weight;
+    }
+    const Index targets = task.y.cols();
+    choice_.theta = Matrix(targets, bank.kernels());
+    choice_.strengths.resize(at(targets));
+    choice_.losses.assign(at(targets), std::numeric_limits<double>::infinity());
+    choice_.coefficients = Matrix(bank.rows(), targets);
+  }
+
+  void try_point(const Vector& theta);
+  [[nodiscard]] RidgeChoice take() { return std::move(choice_); }
+
+ private:
+  [[nodiscard]] algebra::Eigen decomposed(const Vector& theta) const;
+  void try_strength(const Vector& theta, const algebra::Eigen& eigen, const Matrix& squares, double strength);
+  void keep_better(const Vector& theta, double strength, const Matrix& dual, const Vector& inverse);
+
+  // Solutions of so many numbers are held at a time.
+  static constexpr Index kBlock = Index{1} << 22;
+  // An eigenvalue of Ĝ as small as this beside the largest is rounding, or below 0.
+  static constexpr double kSingular = 1e-13;
+
+  const KernelBank& bank_;
+  const RidgeTask& task_;
+  const Vector& grid_;
+  Vector roots_;
+  double total_ = 0.0;
+  Index begin_ = 0;  // the first target of the block
+  Matrix rotated_;   // Vᵀŷ of the block
+  RidgeChoice choice_;
+};
+
+algebra::Eigen Search::decomposed(const Vector& theta) const {
+  Matrix kernel = bank_.combine(theta);
+  for (Index j = 0; j < kernel.cols(); ++j) {
+    for (Index i = 0; i < kernel.rows(); ++i) kernel(i, j) *= roots_[at(i)] * roots_[at(j)];
+  }
+  return algebra::symmetric_eigen(kernel.view(), true);
+}
+
+void Search::try_point(const Vector& theta) {
+  const algebra::Eigen eigen = decomposed(theta);
+  Matrix squares = eigen.vectors;
+  for (double& value : squares.values()) value *= value;
+  const Index step = std::clamp<Index>(kBlock / bank_.rows(), 1, task_.y.cols());
+  for (begin_ = 0; begin_ < task_.y.cols(); begin_ += step) {
+    Matrix scaled(bank_.rows(), std::min(step, task_.y.cols() - begin_));
+    for (Index t = 0; t < scaled.cols(); ++t) {
+      for (Index i = 0; i < scaled.rows(); ++i) scaled(i, t) = roots_[at(i)] * task_.y(i, begin_ + t);
+    }
+    rotated_ = Matrix(scaled.rows(), scaled.cols());
+    algebra::gemm(Op::transpose, Op::none, 1.0, eigen.vectors.view(), scaled.view(), 0.0, rotated_.view());
+    for (const double strength : grid_) try_strength(theta, eigen, squares, strength);
+  }
+}
+
+void Search::try_strength(const Vector& theta, const algebra::Eigen& eigen, const Matrix& squares,
+                          double strength) {
+  if (eigen.values.front() + strength <= kSingular * (eigen.values.back() + strength)) return;
+  Vector shrink;
+  for (const double value : eigen.values) shrink.push_back(1.0 / (value + strength));
+  Vector inverse(shrink.size());  // the diagonal of Ĝ⁻¹
+  algebra::gemv(Op::none, 1.0, squares.view(), shrink, 0.0, inverse);
+  Matrix shrunk = rotated_;
+  for (Index t = 0; t < shrunk.cols(); ++t) {
+    for (Index i = 0; i < shrunk.rows(); ++i) shrunk(i, t) *= shrink[at(i)];
+  }
+  Matrix dual(shrunk.rows(), shrunk.cols());  // Ĝ⁻¹ŷ
+  algebra::gemm(Op::none, Op::none, 1.0, eigen.vectors.view(), shrunk.view(), 0.0, dual.view());
+  keep_better(theta, strength, dual, inverse);
+}
+
+void Search::keep_better(const Vector& theta, double strength, const Matrix& dual, const Vector& inverse) {
+  for (Index t = 0; t < dual.cols(); ++t) {
+    double loss = 0.0;
+    for (Index i = 0; i < dual.rows(); ++i) {
+      const double error = dual(i, t) / inverse[at(i)];
+      loss += error * error;
+    }
+    loss /= total_;
+    const Index target = begin_ + t;
+    if (!(loss < choice_.losses[at(target)])) continue;
+    choice_.losses[at(target)] = loss;
+    choice_.strengths[at(target)] = strength;
+    for (Index m = 0; m < bank_.kernels(); ++m) choice_.theta(target, m) = theta[at(m)];
+    for (Index i = 0; i < dual.rows(); ++i) choice_.coefficients(i, target) = roots_[at(i)] * dual(i, t);
+  }
+}
+
+}  // namespace
+
+Matrix simplex_points(const std::vector<std::string>& names, Index draws, std::uint64_t seed) {
+  const auto kernels = std::ssize(names);
+  // A single kernel has one point.
+  Matrix points(kernels == 1 ? 1 : draws, kernels);
+  for (Index m = 0; m < kernels; ++m) {
+    solvers::Draws numbers(seed_of(names[at(m)], seed));
+    points(0, m) = 1.0;
+    for (Index d = 1; d < points.rows(); ++d) points(d, m) = numbers.gamma(d % 2 == 1 ? 1.0 : 0.1, 1.0);
+  }
+  for (Index d = 0; d < points.rows(); ++d) {
+    double sum = 0.0;
+    for (Index m = 0; m < kernels; ++m) sum += points(d, m);
+    for (Index m = 0; m < kernels; ++m)
+      points(d, m) = sum > 0.0 ? points(d, m) / sum : 1.0 / static_cast<double>(kernels);
+  }
+  return points;
+}
+
+RidgeChoice search_points(const KernelBank& bank, const RidgeTask& task, const Matrix& points,
+                          const Vector& grid, const Context& context) {
+  Search search(bank, task, grid);
+  ProgressMeter meter(context, "kernel weights");
+  for (Index d = 0; d < points.rows(); ++d) {
+    Vector theta;
+    for (Index m = 0; m < points.cols(); ++m) theta.push_back(points(d, m));
+    search.try_point(theta);
+    if (meter.step(d + 1, points.rows(), 0.0)) break;  // the best so far
+  }
+  RidgeChoice choice = search.take();
+  if (!std::ranges::all_of(choice.losses, [](double loss) { return std::isfinite(loss); }))
+    throw InvalidArgument(
+        "ridge regression has no solution with these kernels: they are not positive semidefinite; try larger "
+        "strengths (--alpha-grid), or kernels that are");
+  return choice;
+}
+
+}  // namespace kloom::methods

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What multiple-kernel ridge regression learns from, and what it finds.
+#pragma once
+
+#include "kloom/matrix.h"
+
+namespace kloom::methods {
+
+struct RidgeTask {
+  Matrix y;        // N × targets, about their means
+  Vector weights;  // s of the samples
+};
+
+// For every target.
+struct RidgeChoice {
+  Matrix theta;         // targets × P, on the simplex
+  Vector strengths;     // α
+  Vector losses;        // weighted mean of squared leave-one-out errors
+  Matrix coefficients;  // N × targets
+};
+
+}  // namespace kloom::methods
