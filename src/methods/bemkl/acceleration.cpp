@@ -26,7 +26,7 @@ namespace kloom::methods {
 bool BemklFactors::iterate_from_intermediate() {
   if (!update_g_covariance()) return false;
   update_lambda();
-  for (Index c = 0; c < outputs(); ++c) step_means_together(c);
+  step_means_together();
   update_gamma_omega();
   if (gaussian()) update_epsilon();
   if (!update_be()) return false;
@@ -36,35 +36,54 @@ bool BemklFactors::iterate_from_intermediate() {
   return update_a();
 }
 
-void BemklFactors::step_means_together(Index c) {
-  const double upsilon = upsilon_[at(c)];
-  const auto g = intermediate_.column(c);
-  covariances_->times_outputs(c, linear_term_of_g(c).view(), of_output(intermediate_, c));  // G(a)
-  Matrix away(intermediate_.rows(), 1);                                                     // G(a) − [K_p a]
-  std::ranges::copy(g, away.data());
-  algebra::axpy(-1.0, kernel_outputs_.column(c), away.values());
-  Matrix slope = kernels_.apply_adjoint(std::move(away));
-  for (Index i = 0; i < samples(); ++i) slope(i, 0) = upsilon * slope(i, 0) - lambda_(i, c) * a_(i, c);
+// All outputs at once: the kernels are read twice, however many outputs there are.
+void BemklFactors::step_means_together() {
+  for (Index c = 0; c < outputs(); ++c)
+    covariances_->times_outputs(c, linear_term_of_g(c).view(), of_output(intermediate_, c));  // G(a)
+  Matrix away = intermediate_;  // G(a) − [K_p a]
+  algebra::axpy(-1.0, kernel_outputs_.values(), away.values());
+  const Matrix pull = kernels_.apply_adjoint(std::move(away));
+  Matrix slope(samples(), outputs());
+  Matrix direction(samples(), outputs());
+#pragma omp parallel for schedule(dynamic) if (outputs_apart())
+  for (Index c = 0; c < outputs(); ++c) {
+    for (Index i = 0; i < samples(); ++i)
+      slope(i, c) = direction(i, c) = upsilon_[at(c)] * pull(i, c) - lambda_(i, c) * a_(i, c);
+    precondition(c, direction.columns({c, c + 1}));
+  }
+  const Matrix moved = kernels_.apply(direction);  // by how much [K_p a] moves along the direction
+  for (Index c = 0; c < outputs(); ++c)
+    move_means(c, slope.column(c), direction.column(c), of_output(moved, c));
+}
 
-  // υΣ(g) ≈ (1 − t)I: the slope over diag λ + υtS.
+// υΣ(g) ≈ (1 − t)I: the slope over diag λ + υtS. 0, no step, where that is not positive definite.
+void BemklFactors::precondition(Index c, MatrixView slope) const {
+  const double upsilon = upsilon_[at(c)];
   const double t = 1.0 - upsilon * covariances_->output_trace(c) / static_cast<double>(kernels());
   Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon * std::clamp(t, 1e-8, 1.0));
-  if (algebra::cholesky(factor.view()) != 0) return;
-  Matrix direction = slope;
-  algebra::cholesky_solve(factor.view(), direction.view());
-  const Matrix moved = kernels_.apply(direction);  // by how much [K_p a] moves along the direction
-  Matrix g_moved(intermediate_.rows(), 1);         // and by how much G(a): υΣ(g)[K_p direction]
-  covariances_->times_outputs(c, of_output(moved, 0), of_output(g_moved, 0));
-  algebra::scale(upsilon, g_moved.values());
-  double curvature =  // of the bound along the direction, directionᵀ H direction
-      upsilon * (algebra::dot(moved.values(), moved.values()) - algebra::dot(moved.values(), g_moved.values()));
-  for (Index i = 0; i < samples(); ++i) curvature += lambda_(i, c) * direction(i, 0) * direction(i, 0);
+  if (algebra::cholesky(factor.view()) == 0)
+    algebra::cholesky_solve(factor.view(), slope);
+  else
+    algebra::scale(0.0, slope.column(0));
+}
 
-  const double length = algebra::dot(direction.values(), slope.values()) / curvature;
+// As far along the direction as the bound rises.
+void BemklFactors::move_means(Index c, std::span<const double> slope, std::span<const double> direction,
+                              ConstMatrixView moved) {
+  const double upsilon = upsilon_[at(c)];
+  Matrix g_moved(samples(), kernels());  // by how much G(a) moves: υΣ(g)[K_p direction]
+  covariances_->times_outputs(c, moved, g_moved.view());
+  algebra::scale(upsilon, g_moved.values());
+  const std::span all_moved(moved.data, at(moved.rows * moved.cols));
+  double curvature =  // of the bound along the direction, directionᵀ H direction
+      upsilon * (algebra::dot(all_moved, all_moved) - algebra::dot(all_moved, g_moved.values()));
+  for (Index i = 0; i < samples(); ++i) curvature += lambda_(i, c) * direction[at(i)] * direction[at(i)];
+
+  const double length = algebra::dot(direction, slope) / curvature;
   if (!(length > 0.0) || !std::isfinite(length)) return;
-  algebra::axpy(length, direction.values(), a_.column(c));
-  algebra::axpy(length, moved.values(), kernel_outputs_.column(c));
-  algebra::axpy(length, g_moved.values(), g);
+  algebra::axpy(length, direction, a_.column(c));
+  algebra::axpy(length, all_moved, kernel_outputs_.column(c));
+  algebra::axpy(length, g_moved.values(), intermediate_.column(c));
 }
 
 template <typename Factors, typename Visit>

@@ -4,6 +4,8 @@
 // binary tasks without any of the devices here).
 #include "methods/bemkl/factors.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -56,12 +58,16 @@ void BemklFactors::update_upsilon() {
 
 // ---- a
 
+bool BemklFactors::outputs_apart() const {
+  // Half of the threads in use is still quicker than BLAS with all of them on matrices of some hundred samples.
+  return outputs() > 1 && 2 * outputs() >= omp_get_max_threads();
+}
+
 // [Gonen2012, eq. 3]: Σ(a) = (diag λ + υS)⁻¹ and μ(a) = υ Σ(a) Σ_p K_p g_p.
 bool BemklFactors::update_a() {
   const Matrix pull = kernels_.apply_adjoint(intermediate_);
   bool sound = true;
-  // One output: BLAS has the threads. Several: each has one.
-#pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs() > 1)
+#pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs_apart())
   for (Index c = 0; c < outputs(); ++c) sound = update_a(c, pull.column(c)) && sound;
   if (sound) kernel_outputs_ = kernels_.apply(a_);
   return sound;

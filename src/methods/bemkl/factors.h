@@ -129,7 +129,12 @@ class BemklFactors {
   [[nodiscard]] Matrix a_covariance(Index c) const;  // Σ(a_c) whole
   [[nodiscard]] Matrix be_covariance() const;        // Σ(b,e) whole
   void clear_absent();                               // samples of weight 0
-  void step_means_together(Index c);
+  // Outputs beside each other, each with one thread; else one after the other, and BLAS has the threads.
+  [[nodiscard]] bool outputs_apart() const;
+  void step_means_together();
+  void precondition(Index c, MatrixView slope) const;
+  void move_means(Index c, std::span<const double> slope, std::span<const double> direction,
+                  ConstMatrixView moved);
   // Calls `visit(values, as_logs)` for every part of the state.
   template <typename Factors, typename Visit>
   static void visit_state(Factors& q, Visit visit);
