@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "algebra/blas_size.h"
+#include "algebra/threads.h"
 #include "kloom/error.h"
 
 // Fortran names of the routines used; OpenBLAS's archive holds BLAS and LAPACK under these.
@@ -190,6 +191,7 @@ struct Quarters {
   MatrixView a, b, c;
 };
 constexpr Index kLeaf = 64;
+constexpr Index kSmall = 256;  // rows for which one thread is as quick as many
 
 Quarters quarters(MatrixView l) {
   const Index n = l.rows;
@@ -215,6 +217,7 @@ void clear_above_diagonal(MatrixView l) {
 // solve, so nearly all the work is dtrmm and dsyrk on large blocks; dpotrf and dtrtri reach half that rate at
 // the sizes of this product (n = 300…800).
 Index inverse_factor_recursive(MatrixView m) {
+  const OneThread alone(m.rows <= kSmall);
   if (m.rows <= kLeaf) {
     const Index minor = cholesky(m);
     if (minor == 0) invert_leaf(m);
@@ -232,6 +235,7 @@ Index inverse_factor_recursive(MatrixView m) {
 
 // [A 0; B C]ᵀ[A 0; B C] = [AᵀA + BᵀB, ·; CᵀB, CᵀC], lower triangle, in place.
 void square_lower_recursive(MatrixView l) {
+  const OneThread alone(l.rows <= kSmall);
   if (l.rows <= kLeaf) {
     const int size = narrow(l.rows);
     const int lda = leading(l.stride);

@@ -29,4 +29,12 @@ ThreadScope::~ThreadScope() {
   omp_set_num_threads(previous_openmp_);
 }
 
+OneThread::OneThread(bool wanted) : previous_(wanted && omp_in_parallel() == 0 ? omp_get_max_threads() : 1) {
+  if (previous_ > 1) set_blas_threads(1);
+}
+
+OneThread::~OneThread() {
+  if (previous_ > 1) set_blas_threads(previous_);
+}
+
 }  // namespace kloom::algebra

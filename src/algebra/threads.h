@@ -26,4 +26,17 @@ class ThreadScope {
   int previous_blas_;
 };
 
+// While it lives, and if it is wanted, BLAS calls of this thread use one thread: on small matrices, waking the others costs
+// more than they give. Inside of a parallel region, where that holds anyway, it does nothing.
+class OneThread {
+ public:
+  explicit OneThread(bool wanted);
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int previous_;
+};
+
 }  // namespace kloom::algebra

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 
+#include "algebra/for_each.h"
 #include "base/stopwatch.h"
 #include "base/threads.h"
 #include "kloom/error.h"
@@ -266,8 +267,7 @@ Validation run_validation(const Dataset& data, const Targets& targets, const Val
   // however many splits a resumed run has left.
   const Context worker = run.worker_context(
       splits > 1 ? 1 : threads, std::max<std::size_t>(1, budget / static_cast<std::size_t>(workers)));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)
-  for (Index split = 0; split < splits; ++split) run_split(problem, request, split, run, worker);
+  algebra::for_each(workers, splits, [&](Index split) { run_split(problem, request, split, run, worker); });
   return run.take();
 }
 

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
+#include "algebra/for_each.h"
 #include "methods/bemkl/factors.h"
 
 namespace kloom::methods {
@@ -45,26 +46,28 @@ void BemklFactors::step_means_together() {
   const Matrix pull = kernels_.apply_adjoint(std::move(away));
   Matrix slope(samples(), outputs());
   Matrix direction(samples(), outputs());
-#pragma omp parallel for schedule(dynamic) if (outputs_apart())
-  for (Index c = 0; c < outputs(); ++c) {
+  algebra::for_each(threads_of_outputs(), outputs(), [&](Index c) {
     for (Index i = 0; i < samples(); ++i)
       slope(i, c) = direction(i, c) = upsilon_[at(c)] * pull(i, c) - lambda_(i, c) * a_(i, c);
-    precondition(c, direction.columns({c, c + 1}));
-  }
+    precondition(c, direction.column(c));
+  });
   const Matrix moved = kernels_.apply(direction);  // by how much [K_p a] moves along the direction
   for (Index c = 0; c < outputs(); ++c)
     move_means(c, slope.column(c), direction.column(c), of_output(moved, c));
 }
 
 // υΣ(g) ≈ (1 − t)I: the slope over diag λ + υtS. 0, no step, where that is not positive definite.
-void BemklFactors::precondition(Index c, MatrixView slope) const {
+void BemklFactors::precondition(Index c, std::span<double> slope) const {
   const double upsilon = upsilon_[at(c)];
   const double t = 1.0 - upsilon * covariances_->output_trace(c) / static_cast<double>(kernels());
   Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon * std::clamp(t, 1e-8, 1.0));
-  if (algebra::cholesky(factor.view()) == 0)
-    algebra::cholesky_solve(factor.view(), slope);
-  else
-    algebra::scale(0.0, slope.column(0));
+  Matrix direction = kernels_.of_present(slope);
+  if (algebra::cholesky(factor.view()) == 0) {
+    algebra::cholesky_solve(factor.view(), direction.view());
+  } else {
+    algebra::scale(0.0, direction.values());
+  }
+  kernels_.spread(direction.values(), slope);
 }
 
 // As far along the direction as the bound rises.

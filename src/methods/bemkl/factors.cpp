@@ -7,11 +7,13 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
 #include "algebra/blas.h"
+#include "algebra/for_each.h"
 #include "base/normal.h"
 #include "solvers/multinomial_probit.h"
 #include "solvers/truncated_normal.h"
@@ -58,17 +60,19 @@ void BemklFactors::update_upsilon() {
 
 // ---- a
 
-bool BemklFactors::outputs_apart() const {
-  // Half of the threads in use is still quicker than BLAS with all of them on matrices of some hundred samples.
-  return outputs() > 1 && 2 * outputs() >= omp_get_max_threads();
+int BemklFactors::threads_of_outputs() const {
+  // Where that leaves more than half of them idle, all in each output are quicker.
+  const int all = omp_get_max_threads();
+  return outputs() > 1 && 2 * outputs() >= all ? all : 1;
 }
 
 // [Gonen2012, eq. 3]: Σ(a) = (diag λ + υS)⁻¹ and μ(a) = υ Σ(a) Σ_p K_p g_p.
 bool BemklFactors::update_a() {
   const Matrix pull = kernels_.apply_adjoint(intermediate_);
-  bool sound = true;
-#pragma omp parallel for schedule(dynamic) reduction(&& : sound) if (outputs_apart())
-  for (Index c = 0; c < outputs(); ++c) sound = update_a(c, pull.column(c)) && sound;
+  std::atomic<bool> sound = true;
+  algebra::for_each(threads_of_outputs(), outputs(), [&](Index c) {
+    if (!update_a(c, pull.column(c))) sound = false;
+  });
   if (sound) kernel_outputs_ = kernels_.apply(a_);
   return sound;
 }
@@ -77,17 +81,14 @@ bool BemklFactors::update_a(Index c, std::span<const double> pull) {
   const double upsilon = upsilon_[at(c)];
   Matrix factor = kernels_.precision_of_a(lambda_.column(c), upsilon);
   if (algebra::cholesky_inverse_factor(factor.view()) != 0) return false;
-  std::ranges::copy(pull, a_.column(c).begin());
-  algebra::scale(upsilon, a_.column(c));
-  algebra::solve_from_inverse_factor(factor.view(), a_.columns({c, c + 1}));
+  Matrix mean = kernels_.of_present(pull);
+  algebra::scale(upsilon, mean.values());
+  algebra::solve_from_inverse_factor(factor.view(), mean.view());
+  kernels_.spread(mean.values(), a_.column(c));
   log_det_a_[at(c)] = algebra::cholesky_log_det(factor.view());
-  const Vector variance = algebra::inverse_diagonal(factor.view());
+  kernels_.spread(algebra::inverse_diagonal(factor.view()), a_variance_.column(c));
   // tr(S Σ(a)) = (N − Σ_i E[λ_i] Σ(a)_ii)/E[υ] without the inverse.
-  trace_a_[at(c)] = kernels_.count() / upsilon;
-  for (Index i = 0; i < samples(); ++i) {
-    a_variance_(i, c) = present(i) ? variance[at(i)] : 0.0;
-    trace_a_[at(c)] -= lambda_(i, c) * a_variance_(i, c) / upsilon;
-  }
+  trace_a_[at(c)] = (kernels_.count() - algebra::dot(lambda_.column(c), a_variance_.column(c))) / upsilon;
   return std::isfinite(log_det_a_[at(c)]);
 }
 
@@ -385,12 +386,13 @@ BemklPosterior::Group BemklFactors::posterior(bool with_a_covariance) const {
 }
 
 Matrix BemklFactors::a_covariance(Index c) const {
-  Matrix covariance = kernels_.precision_of_a(lambda_.column(c), upsilon_[at(c)]);
+  Matrix of_present = kernels_.precision_of_a(lambda_.column(c), upsilon_[at(c)]);
   double ignored = 0.0;
-  if (!algebra::invert_positive(covariance.view(), ignored)) return {};
-  for (Index i = 0; i < samples(); ++i) {
-    if (!present(i)) covariance(i, i) = 0.0;
-  }
+  if (!algebra::invert_positive(of_present.view(), ignored)) return {};
+  if (of_present.rows() == samples()) return of_present;
+  Matrix covariance(samples(), samples());
+  for (Index k = 0; k < of_present.cols(); ++k)
+    kernels_.spread(of_present.column(k), covariance.column(kernels_.presents()[at(k)]));
   return covariance;
 }
 

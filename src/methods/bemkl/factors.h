@@ -129,10 +129,10 @@ class BemklFactors {
   [[nodiscard]] Matrix a_covariance(Index c) const;  // Σ(a_c) whole
   [[nodiscard]] Matrix be_covariance() const;        // Σ(b,e) whole
   void clear_absent();                               // samples of weight 0
-  // Outputs beside each other, each with one thread; else one after the other, and BLAS has the threads.
-  [[nodiscard]] bool outputs_apart() const;
+  // How many outputs are worked on beside each other; 1: one after the other, and BLAS has the threads.
+  [[nodiscard]] int threads_of_outputs() const;
   void step_means_together();
-  void precondition(Index c, MatrixView slope) const;
+  void precondition(Index c, std::span<double> slope) const;
   void move_means(Index c, std::span<const double> slope, std::span<const double> direction,
                   ConstMatrixView moved);
   // Calls `visit(values, as_logs)` for every part of the state.

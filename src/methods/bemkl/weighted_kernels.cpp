@@ -19,10 +19,12 @@ WeightedKernels::WeightedKernels(const KernelBank& bank, const Vector& weights)
 }
 
 void WeightedKernels::count_samples() {
-  count_ = total_ = log_weight_ = 0.0;
-  for (const double root : root_) {
+  total_ = log_weight_ = 0.0;
+  presents_.clear();
+  for (Index i = 0; i < samples(); ++i) {
+    const double root = root_[at(i)];
     if (root == 0.0) continue;
-    count_ += 1.0;
+    presents_.push_back(i);
     total_ += root * root;
     log_weight_ += 2.0 * std::log(root);
   }
@@ -52,14 +54,27 @@ Matrix WeightedKernels::apply_adjoint(Matrix g) const {
 }
 
 Matrix WeightedKernels::precision_of_a(std::span<const double> lambda, double upsilon) const {
-  const Index n = samples();
-  Matrix precision = *gram_;
-  if (upsilon != 1.0) algebra::scale(upsilon, precision.values());
-  for (Index i = 0; i < n; ++i) precision(i, i) += lambda[at(i)];
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < n && !present(i); ++j) precision(i, j) = precision(j, i) = i == j ? 1.0 : 0.0;
+  const auto n = std::ssize(presents_);
+  Matrix precision(n, n);
+  for (Index l = 0; l < n; ++l) {
+    const Index j = presents_[at(l)];
+    const auto from = gram_->column(j);
+    const auto to = precision.column(l);
+    for (Index k = 0; k < n; ++k) to[at(k)] = upsilon * from[at(presents_[at(k)])];
+    to[at(l)] += lambda[at(j)];
   }
   return precision;
+}
+
+Matrix WeightedKernels::of_present(std::span<const double> all) const {
+  Matrix some(std::ssize(presents_), 1);
+  for (Index k = 0; k < some.rows(); ++k) some(k, 0) = all[at(presents_[at(k)])];
+  return some;
+}
+
+void WeightedKernels::spread(std::span<const double> of_present, std::span<double> all) const {
+  std::ranges::fill(all, 0.0);
+  for (std::size_t k = 0; k < presents_.size(); ++k) all[at(presents_[k])] = of_present[k];
 }
 
 void WeightedKernels::leave_out(std::span<const Index> gone) {

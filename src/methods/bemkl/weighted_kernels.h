@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kloom/bank.h"
 
@@ -20,8 +21,9 @@ class WeightedKernels {
   [[nodiscard]] Index samples() const { return bank_->rows(); }
   [[nodiscard]] Index kernels() const { return bank_->kernels(); }
   [[nodiscard]] bool present(Index i) const { return root_[at(i)] > 0.0; }
-  [[nodiscard]] const Vector& root() const { return root_; }       // √w
-  [[nodiscard]] double count() const { return count_; }            // samples with w > 0
+  [[nodiscard]] const Vector& root() const { return root_; }                      // √w
+  [[nodiscard]] const std::vector<Index>& presents() const { return presents_; }  // samples with w > 0
+  [[nodiscard]] double count() const { return static_cast<double>(presents_.size()); }
   [[nodiscard]] double total_weight() const { return total_; }     // Σ w
   [[nodiscard]] double log_weight() const { return log_weight_; }  // Σ log w over those with w > 0
 
@@ -29,8 +31,12 @@ class WeightedKernels {
   [[nodiscard]] Matrix apply(const Matrix& v) const;
   // Σ_p K_p g_p for every column of G, laid out like that; 0 for absent samples.
   [[nodiscard]] Matrix apply_adjoint(Matrix g) const;
-  // diag λ + υS with S = Σ_p K_p W K_p; rows and columns of absent samples are those of the identity.
+  // diag λ + υS with S = Σ_p K_p W K_p, between the samples that are present: a is 0 for the others.
   [[nodiscard]] Matrix precision_of_a(std::span<const double> lambda, double upsilon) const;
+  // The numbers of those samples, in a column of one number for every sample.
+  [[nodiscard]] Matrix of_present(std::span<const double> all) const;
+  // The way back: 0 for absent samples.
+  void spread(std::span<const double> of_present, std::span<double> all) const;
   [[nodiscard]] const Matrix& gram() const { return *gram_; }  // S
 
   // Rows of every N × P block of a stacked matrix times √w.
@@ -43,7 +49,8 @@ class WeightedKernels {
 
   const KernelBank* bank_;
   Vector root_;
-  double count_ = 0.0, total_ = 0.0, log_weight_ = 0.0;
+  std::vector<Index> presents_;
+  double total_ = 0.0, log_weight_ = 0.0;
   std::shared_ptr<const Matrix> gram_;
 };
 
