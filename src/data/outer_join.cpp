@@ -65,6 +65,7 @@ template <typename Value>
 std::vector<Value> spread(const std::vector<Value>& values, const std::vector<Index>& rows, const Value& gap) {
   if (values.empty()) return {};
   std::vector<Value> result;
+  result.reserve(rows.size());
   for (const Index row : rows) result.push_back(row == kNowhere ? gap : values[static_cast<std::size_t>(row)]);
   return result;
 }

@@ -59,12 +59,14 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 std::vector<bool> missing_among(std::span<const double> values) {
   std::vector<bool> missing;
+  missing.reserve(values.size());
   for (const double v : values) missing.push_back(std::isnan(v));
   return missing;
 }
 
 std::vector<bool> missing_among(const std::vector<std::string>& values) {
   std::vector<bool> missing;
+  missing.reserve(values.size());
   for (const std::string& v : values) missing.push_back(data::is_missing(v));
   return missing;
 }

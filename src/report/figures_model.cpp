@@ -199,6 +199,7 @@ std::string path_figure(const Json& report) {
     const Axis y{0.0, high > 0.0 ? 1.05 * high : 1.0, 196.0, 32.0};
     svg.x_axis(x, 32.0, 196.0, columns[0]).y_axis(y, 62.0, Svg::kRight - 12.0, columns[1]);
     std::vector<std::pair<double, double>> line;
+    line.reserve(points.size());
     for (const auto& [price, error] : points) line.emplace_back(x(price), y(error));
     svg.path(line, "curve s1");
     for (const auto& [price, error] : points)

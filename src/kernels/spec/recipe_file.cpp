@@ -251,7 +251,7 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   if ((falls && t.parameter < 0.0) || t.scale < 0.0) return "a kernel has a width or scale below 0";
   if ((t.function == KernelFunction::trees) == t.trees.empty())
     return "a kernel of trees has none, or another kernel has some";
-  const std::string trouble = trees_trouble(t.trees, std::ssize(t.features));
+  std::string trouble = trees_trouble(t.trees, std::ssize(t.features));
   if (!trouble.empty()) return trouble;
   // Length of a k-mer: a small whole number, or the conversion to an integer would be meaningless.
   if (t.function == KernelFunction::spectrum &&

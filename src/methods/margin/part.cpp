@@ -40,6 +40,19 @@ void MarginPart::save(PartWriter& file) const {
   file.section("margin").flag("regression", regression);
 }
 
+// One-versus-one: every pair of classes once, in order.
+static bool all_pairs_in_order(const Matrix& pairs, Index classes) {
+  Index output = 0;
+  for (Index c = 0; c < classes; ++c) {
+    for (Index d = c + 1; d < classes; ++d, ++output) {
+      if (output >= pairs.rows() || pairs(output, 0) != static_cast<double>(c) ||
+          pairs(output, 1) != static_cast<double>(d))
+        return false;
+    }
+  }
+  return true;
+}
+
 std::string MarginPart::trouble(const Model& model) const {
   const Index outputs = model.coefficients.cols();
   if (!models::is_shape(box, model.coefficients.rows(), outputs))
@@ -48,15 +61,8 @@ std::string MarginPart::trouble(const Model& model) const {
     return "the probability curves have the wrong shape";
   if (!pairs.empty() && !models::is_shape(pairs, outputs, 2))
     return "the pairs of classes have the wrong shape";
-  // Every pair once, in order.
-  Index output = 0;
-  for (Index c = 0; c < std::ssize(model.classes) && !pairs.empty(); ++c) {
-    for (Index d = c + 1; d < std::ssize(model.classes); ++d, ++output) {
-      if (output >= outputs || pairs(output, 0) != static_cast<double>(c) ||
-          pairs(output, 1) != static_cast<double>(d))
-        return "the pairs of classes are not all pairs in their order";
-    }
-  }
+  if (!pairs.empty() && !all_pairs_in_order(pairs, std::ssize(model.classes)))
+    return "the pairs of classes are not all pairs in their order";
   if (!norm_shares.empty() && !models::is_shape(norm_shares, std::ssize(model.kernel_names), outputs))
     return "the shares of the kernels in the norm have the wrong shape";
   if (!margins.empty() && !models::is_shape(margins, model.coefficients.rows(), outputs))
