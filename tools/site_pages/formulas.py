@@ -11,7 +11,8 @@ from docutils.utils.math import latex2mathml
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 # One letter, perhaps with an accent, then _ or ^ and a short index: letters and digits, or something in brackets.
-INDEX = re.compile(r"(?<![\w`/.-])([^\W\d_]\u0304?\u0302?|[)‖|])([_^])(\{[^{}]+\}|\([^()]+\)|[−-]?[\w⋆*]{1,5}?(?![^\W\d_²³ᵀ⁻¹½]))")
+# Behind a slash only where that divides: λ_i below 1, or below a Greek letter; else it may be a path.
+INDEX = re.compile(r"(?:(?<![\w`/.-])|(?<=\d/)|(?<=/)(?=[α-ωΑ-Ω])|(?<=ᵀ))([^\W\d_]\u0304?\u0302?|[)‖|])([_^])(\{[^{}]+\}|\([^()]+\)|[−-]?[\w⋆*]{1,5}?(?![^\W\d_²³ᵀ⁻¹½]))")
 
 
 def as_mathml(latex, inline):
