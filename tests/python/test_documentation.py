@@ -31,6 +31,12 @@ def test_every_estimator_has_an_example():
             assert finder.find(getattr(kloom, name))[0].examples, name
 
 
+def test_every_estimator_is_in_the_guide():
+    guide = (SOURCE / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+(?:Classifier|Regressor))`", guide[guide.index("| class |"):].split("\n\n")[0]))
+    assert named == {name for name in kloom.__all__ if name.endswith(("Classifier", "Regressor"))}
+
+
 def test_public_functions_have_docstrings():
     for name in kloom.__all__:
         assert getattr(kloom, name).__doc__, name

@@ -4,10 +4,13 @@
 Its style sheet imports another one from the root of a web server, where a site that is opened from a folder has none;
 docs/site/site.css has what is needed of it. Its colours for the dark have lost their second form: for readers whose system is dark
 and who chose nothing on the page. Its script, which switches between light and dark and marks the heading that is read, imports a
-module, which a page cannot do with a plain script.
+module, which a page cannot do with a plain script. And a font for formulas, which few systems have, comes from Debian as well.
 """
+import pathlib
 import re
+import shutil
 
+FONT = pathlib.Path("/usr/share/fonts/truetype/dejavu/DejaVuMathTeXGyre.ttf")
 STYLES, SCRIPT, MODULE = "_static/styles/furo.css", "_static/scripts/furo.js", "_static/scripts/gumshoe-patched.js"
 MODULE_IMPORT = re.compile(r'import Gumshoe from "./gumshoe-patched.js";\s*')
 IMPORT = re.compile(r"@import url\(/[^)]*\);\s*")
@@ -38,5 +41,6 @@ def mend(site):
     def read(name):
         return (site / name).read_text(encoding="utf-8")
 
+    shutil.copy(FONT, site / "_static")
     (site / STYLES).write_text(with_system_dark(read(STYLES)), encoding="utf-8")
     (site / SCRIPT).write_text(in_one(read(SCRIPT), read(MODULE)), encoding="utf-8")
