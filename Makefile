@@ -102,8 +102,9 @@ docs: packages-build packages-docs  ## the documentation site, into build/site
 	@$(BUILD) release --target kloom_cli kloom_python
 	@/usr/bin/python3 tools/make-site build
 
-test-docs: docs  ## the site: every page and example without a warning, no dead link, nothing loaded from elsewhere
+test-docs: docs packages-report  ## the site: every page and example without a warning, no dead link, nothing loaded from elsewhere; looked at in a browser
 	@/usr/bin/python3 tests/docs/check_site.py build/site
+	@/usr/bin/python3 tests/page/site_test.py build/site build/site-test
 
 check-includes:  ## do includes point down only?
 	@tools/check-includes

@@ -77,8 +77,10 @@ std::string option_type(const OptionInfo& option) {
 
 std::string option_description(const OptionInfo& option) {
   if (option.kind == OptionInfo::Kind::flag) return on_by_default(option) ? "do not " + option.doc : option.doc;
-  const std::string rule = option.rule.empty() ? "" : "; " + option.rule;
-  return fmt::format("{} (default {}{})", option.doc, option.default_value, rule);
+  std::vector<std::string> notes;
+  if (!option.default_value.empty()) notes.push_back("default " + option.default_value);
+  if (!option.rule.empty()) notes.push_back(option.rule);
+  return notes.empty() ? option.doc : fmt::format("{} ({})", option.doc, fmt::join(notes, "; "));
 }
 
 void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options,
@@ -87,7 +89,8 @@ void add_method_options(CommandLine& line, const Arguments& arguments, MethodOpt
   for (const Learner& learner : all_learners()) names.push_back(learner.name);
   line.app()
       .add_option("--method", options.method,
-                  fmt::format("Learning method (default: chosen from the task): {}", list_of(names, 30)))
+                  fmt::format("Learning method (default {} where it can do the task): {}",
+                              default_learner().name, list_of(names, 30)))
       ->group("Method")
       ->type_name(kMethodType);
   const std::string named = method_in(arguments);

@@ -9,6 +9,8 @@ html_title = f"kloom {version}"
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
+# Excerpts would be fetched page by page, which browsers refuse to a site that is opened from a folder.
+html_show_search_summary = False
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "site_pages.formulas"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -29,6 +31,8 @@ napoleon_use_param = False
 napoleon_use_ivar = True
 napoleon_preprocess_types = False
 python_use_unqualified_type_names = True
+# Types in docstrings are words ("array of shape (n_samples,)"); classes, which begin with a capital, must be found.
+nitpick_ignore_regex = [("py:class", r"[a-z_]+|.* .*")]
 add_module_names = False
 
 html_theme = "furo"

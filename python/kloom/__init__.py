@@ -52,7 +52,18 @@ __version__ = _core.version()
 
 
 def machine_info(measure=False):
-    """The processor, its cores and memory, and the BLAS inside kloom; with ``measure`` also how fast it is."""
+    """The processor, its cores and memory, and the BLAS inside kloom.
+
+    Parameters
+    ----------
+    measure : bool, default=False
+        Also measure how fast it is, which takes a moment.
+
+    Returns
+    -------
+    info : dict
+        What ``kloom info --machine`` prints.
+    """
     return _core.machine_info(measure)
 
 

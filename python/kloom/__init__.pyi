@@ -307,10 +307,6 @@ class BEMKLClassifier(ClassifierMixin, BaseEstimator):
         beta_gamma: float = 1.0,
         alpha_omega: float = 1.0,
         beta_omega: float = 1.0,
-        alpha_upsilon: float = 1.0,
-        beta_upsilon: float = 1.0,
-        alpha_epsilon: float = 1.0,
-        beta_epsilon: float = 1.0,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         start: Literal["mean", "random"] = "mean",
         restarts: int = 1,
@@ -569,7 +565,6 @@ class KernelBank:
     @property
     def shape(self) -> Any: ...
     def stack(self) -> _Array: ...
-    def to_core(self, symmetric: Any) -> Any: ...
 
 class KernelWeightsDisplay:
     def __init__(self, *, weights: Any, names: Any, deviation: Any = None) -> None: ...

@@ -99,7 +99,18 @@ class KernelBank:
 
     @classmethod
     def load(cls, path):
-        """The bank in a file that ``save`` or ``kloom kernels build`` wrote; it is mapped, not read."""
+        """The bank in a file that ``save`` or ``kloom kernels build`` wrote; it is mapped, not read.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        bank : KernelBank
+            The bank.
+        """
         require_file(path)
         bank = cls.__new__(cls)
         bank._source = core.Bank.load(str(path))
@@ -109,8 +120,19 @@ class KernelBank:
         return bank
 
     def save(self, path):
-        """Writes the bank to a file that ``KernelBank.load`` and the command line read."""
-        self.to_core(self.shape[0] == self.shape[1]).save(str(path), core.Settings())
+        """Write the bank to a file that ``KernelBank.load`` and the command line read.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; an old one is replaced.
+
+        Returns
+        -------
+        self : KernelBank
+            The bank.
+        """
+        self._to_core(self.shape[0] == self.shape[1]).save(str(path), core.Settings())
         return self
 
     def checked(self, clip_spectrum=False):
@@ -177,8 +199,8 @@ class KernelBank:
             entries[p] = self._kernel(p)
         return entries
 
-    def to_core(self, symmetric):
-        """The bank as the library sees it."""
+    def _to_core(self, symmetric):
+        # The bank as the library sees it.
         if self._source is not None and self._rows is None and self._columns is None:
             if self._source.symmetric == symmetric:
                 return self._source

@@ -266,7 +266,7 @@ class KernelEstimator(BaseEstimator):
     def _bank_of(self, X):
         """Kernels of the training samples once more."""
         if inputs.is_precomputed(self.kernels):
-            return X.to_core(symmetric=True)
+            return X._to_core(symmetric=True)
         functions = inputs.functions_of(self.kernels)
         if functions is not None:
             return core.Bank.from_stack(inputs.kernel_stack(functions, X, X), inputs.function_names(functions), True)

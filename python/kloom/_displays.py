@@ -39,6 +39,14 @@ class KernelWeightsDisplay:
         Where it was drawn.
     bars_ : matplotlib container
         The bars.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kloom import BEMKLClassifier, KernelWeightsDisplay
+    >>> clf = BEMKLClassifier(kernels="rbf(width=1..3); linear").fit(*load_wine(return_X_y=True))
+    >>> KernelWeightsDisplay.from_estimator(clf).ax_.get_xlabel()
+    'kernel weight ± standard deviation'
     """
 
     def __init__(self, *, weights, names, deviation=None):
@@ -119,6 +127,14 @@ class ConvergenceDisplay:
         Where it was drawn.
     line_ : matplotlib line
         The curve.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kloom import BEMKLClassifier, ConvergenceDisplay
+    >>> clf = BEMKLClassifier(kernels="rbf(width=1..3); linear").fit(*load_wine(return_X_y=True))
+    >>> ConvergenceDisplay.from_estimator(clf).name
+    'lower bound'
     """
 
     def __init__(self, *, iterations, objective, name):
@@ -201,6 +217,15 @@ class SampleKernelsDisplay:
         Where it was drawn.
     image_ : matplotlib image
         The map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from kloom import SampleKernelsDisplay, UniformMKLClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = UniformMKLClassifier(kernels="rbf(width=1..3) on each", C=1).fit(X[:100, :4], y[:100])
+    >>> SampleKernelsDisplay.from_estimator(clf, X[:20, :4]).values.shape
+    (20, 12)
     """
 
     def __init__(self, *, values, names, label):
@@ -305,6 +330,14 @@ class ClassEmbeddingDisplay:
         Where it was drawn.
     points_ : matplotlib collection
         The points.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kloom import ClassEmbeddingDisplay, MulticlassMKLClassifier
+    >>> clf = MulticlassMKLClassifier(kernels="rbf(width=1..3)", class_kernels="identity+pairs").fit(*load_wine(return_X_y=True))
+    >>> ClassEmbeddingDisplay.from_estimator(clf).places.shape
+    (3, 2)
     """
 
     def __init__(self, *, places, classes):

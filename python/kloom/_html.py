@@ -25,11 +25,15 @@ def _by_weight(estimator):
     means = weights if weights.ndim == 1 else weights.mean(axis=0)
     if weights.ndim > 1:
         deviation = None
-    order = np.argsort(-np.abs(means), kind="stable")[:MOST]
+    order = np.argsort(-np.abs(means), kind="stable")
+    in_use = max(1, np.count_nonzero(means))
+    order = order[:min(MOST, in_use)]
     largest = np.abs(means).max() if len(means) else 0.0
     rows = "".join(_row(estimator.kernel_names_[p], means[p], None if deviation is None else deviation[p], largest) for p in order)
     what = "mean weight" if weights.ndim > 1 else "weight"
-    title = f"Kernels by {what}" + (f", the {len(order)} largest of {len(means)}" if len(order) < len(means) else "")
+    title = f"Kernels by {what}"
+    if len(order) < len(means):
+        title += f", the {len(order)} of {len(means)} that are not 0" if in_use <= MOST else f", the {len(order)} largest of {len(means)}"
     return f"<table style='{STYLE}'><caption style='text-align: left; padding: 0'>{title}</caption>{rows}</table>"
 
 

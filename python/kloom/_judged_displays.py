@@ -32,6 +32,15 @@ class CalibrationDisplay:
         Where it was drawn.
     line_ : matplotlib line
         The curve.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from kloom import CalibrationDisplay, UniformMKLClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = UniformMKLClassifier(kernels="rbf(width=1..3)", C=1).fit(X[:300], y[:300])
+    >>> CalibrationDisplay.from_estimator(clf, X[300:], y[300:]).labels
+    ('probability of class 1', 'how often it came true')
     """
 
     def __init__(self, *, promised, happened, counts, labels):
@@ -141,6 +150,14 @@ class PathDisplay:
         The curves.
     best_ : tuple of two float
         Value and error of the least error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kloom import PathDisplay, UniformMKLClassifier
+    >>> clf = UniformMKLClassifier(kernels="rbf(width=1..3)", C_grid="10^-1..10^2").fit(*load_wine(return_X_y=True))
+    >>> PathDisplay.from_estimator(clf).option
+    'C'
     """
 
     def __init__(self, *, option, measure, curves):

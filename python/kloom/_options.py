@@ -133,18 +133,27 @@ def options_of(method, task, without=()):
             if info["name"] not in without and info["suits"] in ("all", task)]
 
 
+def _sentence(text):
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def _choices(constraint):
+    """{'a', 'b'} of a constraint that is a choice among texts."""
+    return "{" + ", ".join(repr(option) for option in sorted(constraint[0].options)) + "}"
+
+
 def parameter_docs(options):
     """The section "Parameters" of a class."""
     name, default, _, text = KERNELS
     entries = [(name, "str, object, callable, list of callables or None", default, text)]
-    entries += [(o.name, o.type_text, o.default, in_python(o.doc[0].upper() + o.doc[1:]) + ".") for o in options]
-    kinds = {"views": "dict or None", "keep": "list of str or None", "text": "list of str or None", "standardise": "bool", "normalise": "str", "bank": "str", "n_jobs": "int or None",
-             "random_state": "int, RandomState instance or None", "verbose": "int, bool or class"}
-    entries += [(name, kinds[name], default, text) for name, default, _, text in COMMON]
+    entries += [(o.name, o.type_text, o.default, _sentence(in_python(o.doc))) for o in options]
+    kinds = {"views": "dict or None", "keep": "list of str or None", "text": "list of str or None", "standardise": "bool",
+             "n_jobs": "int or None", "random_state": "int, RandomState instance or None", "verbose": "int, bool or class"}
+    entries += [(name, kinds.get(name) or _choices(constraint), default, text) for name, default, constraint, text in COMMON]
     lines = ["Parameters", "----------"]
     for name, kind, default, text in entries:
         lines.append(f"{name} : {kind}, default={default!r}")
-        lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent="    ")
+        lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
         lines.append("")
     return "\n".join(lines).rstrip()
 

@@ -8,7 +8,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 
 from . import _frames as frames
 from . import _inputs as inputs
-from ._base import copies_differ
+from ._base import KernelEstimator, copies_differ
 from ._load import core
 from ._words import python_words
 
@@ -123,6 +123,8 @@ class StreamMixin:
     def fit(self, X, y, sample_weight=None):
         self.__dict__.pop("_stream", None)
         return super().fit(X, y, sample_weight)
+
+    fit.__doc__ = KernelEstimator.fit.__doc__
 
     def __getstate__(self):
         state = super().__getstate__()

@@ -54,7 +54,7 @@ class Views:
 
     @property
     def present(self):
-        """Whether each sample has anything in each view: a dict of arrays of truth values."""
+        """Whether each sample has anything in each view, as a dict of arrays of truth values."""
         return {name: np.zeros(len(self), dtype=bool) if table is None
                 else np.any([has_value(column) for column in table.columns], axis=0)
                 for name, table in self.tables.items()}

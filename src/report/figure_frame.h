@@ -16,7 +16,9 @@ struct FigureText {
   std::string source;  // JSON pointer into the embedded report
 };
 
-[[nodiscard]] std::string framed(const FigureText& text, const Svg& svg, const std::string& legend = "");
+// `below`: HTML that comes last.
+[[nodiscard]] std::string framed(const FigureText& text, const Svg& svg, const std::string& legend = "",
+                                 const std::string& below = "");
 // One entry of a legend: a coloured square and words.
 [[nodiscard]] std::string legend_entry(std::size_t colour, const std::string& words);
 // "s1" … "s8".

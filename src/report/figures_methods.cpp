@@ -77,11 +77,13 @@ std::string legend_entry(std::size_t index, const std::string& words) {
   return fmt::format("<li><span class='swatch {}'></span>{}</li>", colour(index), escaped(words));
 }
 
-std::string framed(const FigureText& text, const Svg& svg, const std::string& legend) {
+std::string framed(const FigureText& text, const Svg& svg, const std::string& legend,
+                   const std::string& below) {
   return fmt::format(
-      "<figure id='{}' data-source='{}'><figcaption><h3>{}</h3><p>{}</p></figcaption>{}{}</figure>\n", text.id,
-      escaped(text.source), escaped(text.title), escaped(text.says), svg.str(text.id, text.title, text.says),
-      legend.empty() ? "" : "<ul class='legend'>" + legend + "</ul>");
+      "<figure id='{}' data-source='{}'><figcaption><h3>{}</h3><p>{}</p></figcaption>{}{}{}</figure>\n",
+      text.id, escaped(text.source), escaped(text.title), escaped(text.says),
+      svg.str(text.id, text.title, text.says), legend.empty() ? "" : "<ul class='legend'>" + legend + "</ul>",
+      below);
 }
 
 std::string metric_figure(const Json& report) {

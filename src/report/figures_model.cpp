@@ -43,12 +43,13 @@ std::vector<Kernel> kernels_of(const Json& report) {
   return kernels;
 }
 
-// Sums of |weight| by a name, largest first.
+// Sums of |weight| by a name, largest first, without those that are 0.
 std::vector<std::pair<std::string, double>> sums_by(const std::vector<Kernel>& kernels,
                                                     std::string Kernel::*name) {
   std::map<std::string, double> sums;
   for (const Kernel& kernel : kernels) sums[kernel.*name] += std::abs(kernel.weight);
   std::vector<std::pair<std::string, double>> sorted(sums.begin(), sums.end());
+  std::erase_if(sorted, [](const auto& entry) { return entry.second == 0.0; });
   std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& entry) { return entry.second; });
   return sorted;
 }
@@ -56,6 +57,18 @@ std::vector<std::pair<std::string, double>> sums_by(const std::vector<Kernel>& k
 std::size_t place_of(const std::vector<std::pair<std::string, double>>& list, const std::string& name) {
   const auto place = std::ranges::find(list, name, [](const auto& entry) { return entry.first; });
   return static_cast<std::size_t>(place - list.begin());
+}
+
+// Kernels of weight 0 come last and have nothing to show; a model without any weight still shows one.
+std::size_t in_use(const std::vector<Kernel>& kernels) {
+  const auto used = std::ranges::count_if(kernels, [](const Kernel& kernel) { return kernel.weight != 0.0; });
+  return std::max<std::size_t>(1, static_cast<std::size_t>(used));
+}
+
+std::string weights_shown(std::size_t shown, std::size_t used, std::size_t all) {
+  if (shown == all) return fmt::format("All {} weights", all);
+  if (shown == used) return fmt::format("The {} of {} weights that are not 0", used, all);
+  return fmt::format("The {} largest of {} weights", shown, all);
 }
 
 std::string method_of(const Json& report) {
@@ -68,7 +81,7 @@ std::string weights_figure(const Json& report) {
   const std::vector<Kernel> kernels = kernels_of(report);
   if (kernels.empty()) return "";
   const auto groups = sums_by(kernels, &Kernel::group);
-  const std::size_t shown = std::min(kMostKernels, kernels.size());
+  const std::size_t shown = std::min(kMostKernels, in_use(kernels));
   double low = 0.0;
   double high = 0.0;
   for (std::size_t k = 0; k < shown; ++k) {
@@ -96,12 +109,13 @@ std::string weights_figure(const Json& report) {
     legend += legend_entry(g, groups[g].first);
   if (groups.size() > kOwnColours) legend += legend_entry(kOwnColours, "others");
   const bool deviations = std::isfinite(kernels.front().deviation);
-  return framed({"figure-weights", fmt::format("Kernels by weight: {}", method_of(report)),
-                 fmt::format("The {} largest of {} weights in the model of all samples{}{}.", shown,
-                             kernels.size(), deviations ? ", lines are one posterior deviation" : "",
-                             groups.size() > 1 ? "; colour by what the kernel looks at" : ""),
-                 "/model/kernels"},
-                svg, legend);
+  return framed(
+      {"figure-weights", fmt::format("Kernels by weight: {}", method_of(report)),
+       fmt::format("{} in the model of all samples{}{}.", weights_shown(shown, in_use(kernels), kernels.size()),
+                   deviations ? ", lines are one posterior deviation" : "",
+                   groups.size() > 1 ? "; colour by what the kernel looks at" : ""),
+       "/model/kernels"},
+      svg, legend);
 }
 
 std::string groups_figure(const Json& report) {
@@ -172,7 +186,7 @@ std::string convergence_figure(const Json& report) {
   }
   svg.path(points, "curve s1");
   return framed({"figure-convergence", "How training went",
-                 fmt::format("{} after {} iterations. {}", inside.at("status").get<std::string>(),
+                 fmt::format("{} after {} iterations: {}.", capitalised(inside.at("status").get<std::string>()),
                              inside.at("iterations").get<long>(), inside.at("message").get<std::string>()),
                  "/model/report/trace"},
                 svg);

@@ -13,7 +13,13 @@
 namespace kloom::report {
 namespace {
 
-constexpr std::size_t kMostMapNames = 18;  // kernels named below a map
+constexpr std::size_t kOpenNames = 8;  // a longer list of kernels below a map is folded
+
+// Neighbours of the same shade are one cell.
+double shade(double value) {
+  constexpr double kShades = 12.0;
+  return std::round(kShades * value) / kShades;
+}
 
 // One output's map of samples × kernels as a report holds it: `samples` are texts of '1', '0' and '-'
 // (switches) or rows of numbers (gates, contributions).
@@ -50,12 +56,6 @@ SampleMap map_of(const Json& json) {
   return map;
 }
 
-// Neighbours of the same shade are one cell.
-double shade(double value) {
-  constexpr double kShades = 12.0;
-  return std::round(kShades * value) / kShades;
-}
-
 void draw_column(const SampleMap& map, std::size_t kernel, double left, double width, const Axis& down,
                  Svg& svg) {
   for (std::size_t i = 0; i < map.order.size();) {
@@ -86,9 +86,26 @@ void draw_classes(const SampleMap& map, double left, const Axis& down, Svg& svg)
   }
 }
 
+// Kernels after the last one of which something can be seen are left out.
+void drop_blank_kernels(SampleMap& map) {
+  const auto blank = [&](std::size_t kernel) {
+    return std::ranges::all_of(map.values, [&](const auto& row) { return shade(row[kernel]) == 0.0; });
+  };
+  while (map.kernels.size() > 1 && blank(map.kernels.size() - 1)) map.kernels.pop_back();
+}
+
+std::string names_below(const std::vector<std::string>& kernels) {
+  std::string list;
+  for (const std::string& kernel : kernels) list += "<li>" + escaped(kernel) + "</li>";
+  return fmt::format("<details{}><summary>Kernels by number</summary><ol>{}</ol></details>",
+                     kernels.size() > kOpenNames ? "" : " open", list);
+}
+
 std::string sample_map_figure(const Json& json, const FigureText& text, const std::string& legend) {
-  const SampleMap map = map_of(json);
+  SampleMap map = map_of(json);
   if (map.order.empty() || map.kernels.empty()) return "";
+  const auto all = json.value("all_kernels", map.kernels.size());  // only where they are sorted
+  if (json.contains("all_kernels")) drop_blank_kernels(map);
   const double left = map.codes.empty() ? 12.0 : 80.0;
   const double width = (Svg::kRight - left) / static_cast<double>(map.kernels.size());
   Svg svg(330.0);
@@ -102,13 +119,11 @@ std::string sample_map_figure(const Json& json, const FigureText& text, const st
   }
   draw_classes(map, left, down, svg);
   svg.text(0.5 * (left + Svg::kRight), 304.0, "kernel", "middle");
-  std::string names;
-  for (std::size_t k = 0; k < std::min<std::size_t>(map.kernels.size(), kMostMapNames); ++k)
-    names += fmt::format("{}{} {}", k == 0 ? " Kernels: " : ", ", k + 1, map.kernels[k]);
   FigureText whole = text;
-  whole.says += fmt::format(" {} samples from top to bottom, by class.{}{}", map.order.size(), names,
-                            map.kernels.size() > kMostMapNames ? ", …" : ".");
-  return framed(whole, svg, legend);
+  whole.says += fmt::format(" {} samples from top to bottom, by class.", map.order.size());
+  if (map.kernels.size() < all)
+    whole.says += fmt::format(" The {} of {} kernels that add most.", map.kernels.size(), all);
+  return framed(whole, svg, legend, names_below(map.kernels));
 }
 
 // The maps of all outputs that are at this place of the report, at most four of them.
@@ -150,11 +165,9 @@ std::string contributions_figure(const Json& report) {
   if (!report.contains("viewed")) return "";
   const Json& viewed = report.at("viewed");
   if (viewed.at("contributions").empty()) return "";
-  const auto all = viewed.at("contributions").front().at("all_kernels").get<std::size_t>();
-  const auto shown = viewed.at("contributions").front().at("kernels").size();
-  std::string says = fmt::format("What every kernel added to the score of a sample, of {}; darker is more.",
-                                 viewed.at("source").get<std::string>());
-  if (shown < all) says += fmt::format(" The {} of {} kernels that add most.", shown, all);
+  const std::string says =
+      fmt::format("What every kernel added to the score of a sample, of {}; darker is more.",
+                  viewed.at("source").get<std::string>());
   return sample_map_figures(
       report, {"figure-contributions", "What each sample owes to each kernel", says, "/viewed/contributions"},
       legend_entry(0, "adds to the score") + legend_entry(1, "takes from it"));

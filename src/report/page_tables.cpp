@@ -33,6 +33,9 @@ std::string p_cell(const Json& value) {
   return cell(value, p < 0.001 ? "&lt; 0.001" : fmt::format("{:.3f}", p));
 }
 
+// How a cell of words begins, which are aligned at their left.
+constexpr std::string_view kWordsCell = "<td class='words'>";
+
 // A table of cells that are HTML already. Columns in which nothing stands are left out.
 class HtmlTable {
  public:
@@ -54,8 +57,11 @@ class HtmlTable {
       if (c == 0 || std::ranges::any_of(rows_, [&](const auto& row) { return says(row.first[c]); }))
         shown.push_back(c);
     }
-    for (const std::size_t c : shown)
-      text += fmt::format("<th scope='col'><button type='button'>{}</button></th>", escaped(names_[c]));
+    for (const std::size_t c : shown) {
+      const bool words = !rows_.empty() && rows_.front().first[c].starts_with(kWordsCell);
+      text += fmt::format("<th scope='col'{}><button type='button'>{}</button></th>",
+                          words ? " class='words'" : "", escaped(names_[c]));
+    }
     text += "</tr></thead><tbody>";
     for (const auto& [cells, classes] : rows_) {
       text += classes.empty() ? "<tr>" : fmt::format("<tr class='{}'>", classes);
@@ -77,7 +83,7 @@ std::string text_cell(const std::string& words) {
   return fmt::format("<td>{}</td>", escaped(words));
 }
 std::string words_cell(const std::string& words) {
-  return fmt::format("<td class='words'>{}</td>", escaped(words));
+  return fmt::format("{}{}</td>", kWordsCell, escaped(words));
 }
 
 const Json* find_metric(const Json& method, const std::string& name) {
@@ -111,12 +117,6 @@ std::string share_cell(double share) {
   const int shade = static_cast<int>(std::ceil(kShades * std::min(1.0, std::abs(share)) - 1e-9));
   return fmt::format("<td data-value='{}' class='shade{}'>{}</td>", share, std::abs(share) < 5e-4 ? 0 : shade,
                      std::abs(share) < 5e-4 ? "0" : fmt::format("{:.1f}", 100.0 * share));
-}
-
-std::string capitalised(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-    text.front() = static_cast<char>(text.front() - 32);
-  return text;
 }
 
 }  // namespace

@@ -58,6 +58,12 @@ std::string shortened_inside(const std::string& text, std::size_t most) {
   return text.substr(0, starts[most - 1 - tail]) + "…" + text.substr(starts[starts.size() - tail]);
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 32);
+  return text;
+}
+
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "–";
   const double size = std::abs(value);

@@ -16,6 +16,8 @@ namespace kloom::report {
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t most);
 // The same with the sign in the middle, for names that differ at both ends.
 [[nodiscard]] std::string shortened_inside(const std::string& text, std::size_t most);
+// With a capital letter at the beginning.
+[[nodiscard]] std::string capitalised(std::string text);
 // "0.00123", "1.2", "350": about three digits, for axes and tables.
 [[nodiscard]] std::string short_number(double value);
 

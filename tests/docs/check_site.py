@@ -36,10 +36,23 @@ def outside(target):
     return target.startswith("//") or urllib.parse.urlsplit(target).scheme in ("http", "https", "ftp")
 
 
+def style_faults(site, path):
+    """A style sheet loads only what is in the site."""
+    for url, imported in re.findall(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)", path.read_text(encoding="utf-8")):
+        target = url or imported
+        if target.startswith(("data:", "#")):
+            continue
+        if target.startswith("/") or outside(target) or not (path.parent / urllib.parse.urlsplit(target).path).exists():
+            yield f"{path.relative_to(site)}: loads {target}"
+
+
 def page_faults(site, path, pages):
     here = path.relative_to(site)
     for tag, target in pages[path].targets:
         if target.startswith(("mailto:", "data:", "javascript:")):
+            continue
+        if target.startswith("/"):
+            yield f"{here}: {target} is a path from the root of a server"
             continue
         if outside(target):
             if tag != "a":
@@ -62,17 +75,17 @@ def faults(site):
     for path in pages:
         found += page_faults(site, path, pages)
     for path in sorted(site.rglob("*.css")):
-        loaded = re.findall(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)", path.read_text(encoding="utf-8"))
-        found += [f"{path.relative_to(site)}: loads {a or b}" for a, b in loaded if outside(a or b)]
+        found += style_faults(site, path)
     return found, len(pages)
 
 
 def self_test():
-    sound = {"search.html": "", "searchindex.js": "", "a.html": '<a href="b.html#x">b</a><a href="https://example.org">e</a>',
-             "b.html": '<p id="x"><img src="p.png"></p>', "p.png": ""}
+    sound = {"s.css": "a { background: url(t.png); mask: url(data:,x) }", "search.html": "", "searchindex.js": "", "a.html": '<a href="b.html#x">b</a><a href="https://example.org">e</a>',
+             "b.html": '<p id="x"><img src="p.png"></p>', "p.png": "", "t.png": ""}
     broken = [{"b.html": "<p></p>"}, {"b.html": None}, {"p.png": None}, {"searchindex.js": None},
               {"b.html": '<p id="x"><img src="https://example.org/p.png"></p>'},
-              {"s.css": "a { background: url(//example.org/p.png) }"}]
+              {"s.css": "a { background: url(//example.org/p.png) }"}, {"s.css": "@import url(/style/base.css);"},
+              {"s.css": "a { background: url(q.png) }"}, {"b.html": '<p id="x"><img src="/p.png"></p>'}]
     wrong = 0
     for changes in [{}, *broken]:
         with tempfile.TemporaryDirectory() as folder:

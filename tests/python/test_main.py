@@ -29,6 +29,7 @@ def labels(path, column):
 def test_demo(tmp_path):
     done = run_module("demo", cwd=tmp_path, KLOOM_DEMO_TIME="30s")
     assert done.returncode == 0, done.stderr
+    assert done.stdout.index("$ kloom cv") < done.stdout.index("accuracy") < done.stdout.index("$ kloom compare"), "a first result"
     for said in ("569 tumours", "$ kloom compare kloom-demo/wdbc.csv", "$ kloom predict", "$ kloom check", "Use "):
         assert said in (done.stdout + done.stderr), said
     assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")

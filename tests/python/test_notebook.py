@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import kloom
 from conftest import KERNELS
 from kloom import _progress
+from kloom._html import kernels_html
 
 
 class Bar:
@@ -108,6 +109,17 @@ def test_the_kernels_are_below_the_diagram(two_classes, three_classes):
     several = kloom.SimpleMKLClassifier(kernels=KERNELS, C=1.0, probability=False).fit(*three_classes)
     assert "Kernels by mean weight" in several._repr_html_()
     assert "BEMKLClassifier" in make_pipeline(StandardScaler(), clf)._repr_html_()
+
+
+def test_kernels_without_weight_are_not_shown():
+    fitted = types.SimpleNamespace(kernel_weights_=[0.0, 0.75, 0.0, 0.25], kernel_names_=["a1", "b1", "c1", "d1"])
+    shown = kernels_html(fitted)
+    assert "the 2 of 4 that are not 0" in shown
+    assert all((f"<code>{name}</code>" in shown) == (name in ("b1", "d1")) for name in fitted.kernel_names_)
+    fitted.kernel_weights_ = [0.0, 0.0, 0.0, 0.0]
+    assert kernels_html(fitted).count("<code>") == 1
+    many = types.SimpleNamespace(kernel_weights_=[1.0] * 40, kernel_names_=[f"k{i}" for i in range(40)])
+    assert "the 12 largest of 40" in kernels_html(many)
 
 
 def test_names_are_text_and_text_is_asked_for():

@@ -85,7 +85,8 @@ def write_methods(program, staged):
         name = method["name"]
         lines += [f"[{name}]({name}.md)", f": {text.escaped(text.sentence(method['summary']))} *({method['tasks']})*", ""]
         page = staged / "methods" / f"{name}.md"
-        estimators = f"In Python the same options are parameters of [its estimators](../reference/python/index.md)."
+        estimators = ("In Python the same options are parameters of [its estimators](../reference/python/index.md), in R arguments of "
+                      "`kloom()`, with `_` for `-`.")
         text.write(page, page.read_text(encoding="utf-8") + "\n## Every option\n\n" +
                    f"As `kloom methods {name}` lists them. {estimators}\n\n" + option_table(method))
     text.write(staged / "methods" / "index.md", "\n".join(lines))

@@ -11,12 +11,20 @@ from docutils.utils.math import latex2mathml
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 # One letter, perhaps with an accent, then _ or ^ and a short index: letters and digits, or something in brackets.
-INDEX = re.compile(r"(?<![\w`/.-])([^\W\d_]\u0304?\u0302?|[)‖|])([_^])(\{[^{}]+\}|\([^()]+\)|[−-]?[\w⋆*]{1,5}?(?![^\W\d_²³ᵀ⁻¹½]))")
+# Behind a slash only where that divides: λ_i below 1, or below a Greek letter; else it may be a path.
+INDEX = re.compile(r"(?:(?<![\w`/.-])|(?<=\d/)|(?<=/)(?=[α-ωΑ-Ω])|(?<=ᵀ))([^\W\d_]\u0304?\u0302?|[)‖|])([_^])(\{[^{}]+\}|\([^()]+\)|[−-]?[\w⋆*]{1,5}?(?![^\W\d_²³ᵀ⁻¹½]))")
+
+
+# A letter with an accent and an index, which docutils puts below the letter as if it were a sum.
+ACCENT = re.compile(r"<munderover>\s*(<mi>.</mi>)\s*(<mi>.</mi>)\s*(<mo[^>]*>.</mo>)\s*</munderover>")
+# Norms and inner products are as high as a line; browsers would stretch each sign to what stands beside it.
+STRETCHED = re.compile(r"<mo[^>]*>([‖⟨⟩])</mo>")
 
 
 def as_mathml(latex, inline):
-    tree = latex2mathml.parse_latex_math(latex, inline=inline)
-    return "".join(tree.xml()) if hasattr(tree, "xml") else str(tree)
+    mathml = latex2mathml.tex2mathml(latex, inline=inline)
+    mathml = ACCENT.sub(r"<msub><mover>\1\3</mover>\2</msub>", mathml)
+    return STRETCHED.sub(r'<mo stretchy="false">\1</mo>', mathml)
 
 
 def visit_inline(self, node):

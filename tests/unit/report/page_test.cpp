@@ -65,6 +65,27 @@ TEST(Page, DrawsWhatALearnerSaysOfEachSample) {
   EXPECT_THAT(page, HasSubstr("figure-gating"));
 }
 
+TEST(Page, LeavesOutKernelsThatSayNothing) {
+  Json report = training();
+  EXPECT_THAT(report_page(report.dump()), HasSubstr("All 2 weights"));
+  report["model"]["kernels"][1]["weight"] = 0.0;
+  // As src/report/view_json.cpp writes them: the loudest kernel first.
+  Json map = {{"output", ""},
+              {"all_kernels", 4},
+              {"kernels", {"loud", "soft", "silent"}},
+              {"classes", {"a", "b"}},
+              {"sample_classes", {0, 1}},
+              {"order", {0, 1}},
+              {"samples", {{1.0, 0.2, 1e-4}, {-0.5, 0.1, 0.0}}}};
+  report["viewed"] = {
+      {"source", "samples"}, {"contributions", Json::array({map})}, {"list", Json::array()}, {"count", 2}};
+  const std::string page = report_page(report.dump());
+  EXPECT_THAT(page, HasSubstr("The 1 of 2 weights that are not 0"));
+  EXPECT_THAT(page, HasSubstr("The 2 of 4 kernels that add most"));
+  EXPECT_THAT(page, HasSubstr("<li>soft</li>"));
+  EXPECT_THAT(page, Not(HasSubstr("<li>silent</li>")));
+}
+
 TEST(Page, RefusesWhatIsNoReport) {
   for (const char* text : {"", "{}", "[1]", "{\"kloom_report\": 2}", "{\"kloom_report\": 1}", "<html>"})
     EXPECT_THROW((void)report_page(text), InvalidArgument) << text;
@@ -72,6 +93,9 @@ TEST(Page, RefusesWhatIsNoReport) {
 
 TEST(Svg, NumbersTicksAndShortNames) {
   using namespace report;  // NOLINT(google-build-using-namespace): a test of that namespace
+  EXPECT_EQ(capitalised("converged"), "Converged");
+  EXPECT_EQ(capitalised("über"), "über");
+  EXPECT_EQ(capitalised(""), "");
   EXPECT_EQ(short_number(0.0), "0");
   EXPECT_EQ(short_number(0.973), "0.973");
   EXPECT_EQ(short_number(1.5), "1.5");
