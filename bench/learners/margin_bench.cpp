@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "algebra/blas.h"
+#include "algebra/blas_buffers.h"
 #include "base/stopwatch.h"
 #include "kloom/bank.h"
 #include "kloom/machine.h"

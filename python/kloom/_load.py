@@ -6,20 +6,54 @@ times slower. The BLAS inside kloom is a private copy; where it does not know th
 place, which changes nothing for NumPy. What the user has set in the environment is respected, and the environment is
 the same afterwards.
 """
+import contextlib
+import mmap
 import os
 
 import numpy  # noqa: F401  NumPy's own BLAS is loaded in the environment that the user gave it
 
 
-def load():
-    waits = "OMP_WAIT_POLICY" in os.environ
-    if not waits:
-        os.environ["OMP_WAIT_POLICY"] = "passive"
+BUFFER = 128 << 20        # of OpenBLAS, for each of its threads
+REST = 16 << 20           # what else is taken while the library is loaded
+NO_RESERVE = 0x4000       # MAP_NORESERVE, which `mmap` does not name before Python 3.11
+
+
+def there_is_room(buffers):
     try:
-        from . import _core
+        mmap.mmap(-1, buffers * BUFFER + REST, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE).close()
+    except OSError:
+        return False
+    return True
+
+
+def environment_for_loading():
+    """Variables that hold while the library is loaded. The library of linear programming may bring the system's OpenBLAS along, which takes
+    a buffer for each processor then, and asks for ever where the address space is limited (`ulimit -v`)."""
+    variables = {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
+    if not there_is_room((os.cpu_count() or 1) + 2):   # and two that kloom takes itself
+        if not there_is_room(1):
+            raise MemoryError("a limit on the address space (ulimit -v) leaves no room for the libraries that kloom is made of; raise it")
+        variables["OMP_NUM_THREADS"] = "1"
+    return variables
+
+
+@contextlib.contextmanager
+def environment(variables):
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
     finally:
-        if not waits:
-            del os.environ["OMP_WAIT_POLICY"]
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def load():
+    with environment(environment_for_loading()):
+        from . import _core
     if "OPENBLAS_CORETYPE" not in os.environ:
         _core.cure_blas_core()
     return _core

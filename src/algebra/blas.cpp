@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "algebra/blas_buffers.h"
 #include "algebra/blas_size.h"
 #include "algebra/threads.h"
 #include "kloom/error.h"
@@ -31,7 +32,6 @@ void dtrmm_(const char*, const char*, const char*, const char*, const int*, cons
 void dlauum_(const char*, const int*, double*, const int*, int*);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
              const int*, int*);
-void openblas_set_num_threads(int);
 }
 
 namespace kloom::algebra {
@@ -60,6 +60,7 @@ void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView a, ConstMatrixView b, 
   const int lda = leading(a.stride);
   const int ldb = leading(b.stride);
   const int ldc = leading(c.stride);
+  hold_blas_buffers();
   dgemm_(letter(op_a), letter(op_b), &m, &n, &k, &alpha, a.data, &lda, b.data, &ldb, &beta, c.data, &ldc);
 }
 
@@ -71,6 +72,7 @@ void gemv(Op op, double alpha, ConstMatrixView a, std::span<const double> x, dou
     scale(beta, y);
     return;
   }
+  hold_blas_buffers();
   dgemv_(letter(op), &m, &n, &alpha, a.data, &lda, x.data(), &kOne, &beta, y.data(), &kOne);
 }
 
@@ -80,6 +82,7 @@ void syrk_lower(Op op, double alpha, ConstMatrixView a, double beta, MatrixView 
   if (n == 0) return;
   const int lda = leading(a.stride);
   const int ldc = leading(c.stride);
+  hold_blas_buffers();
   dsyrk_(&kLower, letter(op), &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
 }
 
@@ -92,6 +95,8 @@ void syrk(Op op, double alpha, ConstMatrixView a, double beta, MatrixView c) {
 template <typename Piece>
 static void in_pieces(std::size_t size, Piece piece) {
   constexpr std::size_t kPiece = std::size_t{1} << 30;
+  constexpr std::size_t kShort = 10000;  // OpenBLAS does up to this in one thread, without a buffer
+  if (size > kShort) hold_blas_buffers();
   for (std::size_t start = 0; start < size; start += kPiece) {
     piece(start, static_cast<int>(std::min(kPiece, size - start)));
   }
@@ -120,6 +125,7 @@ void scale(double alpha, std::span<double> x) {
 void rank_one_lower(double alpha, std::span<const double> x, MatrixView a) {
   const int n = narrow(a.rows);
   const int lda = leading(a.stride);
+  hold_blas_buffers();
   dsyr_(&kLower, &n, &alpha, x.data(), &kOne, a.data, &lda);
 }
 
@@ -146,6 +152,7 @@ Index cholesky(MatrixView a) {
   const int n = narrow(a.rows);
   const int lda = leading(a.stride);
   int info = 0;
+  hold_blas_buffers();
   if (n > 0) dpotrf_(&kLower, &n, a.data, &lda, &info);
   return info;
 }
@@ -156,6 +163,7 @@ void cholesky_solve(ConstMatrixView l, MatrixView x) {
   const int lda = leading(l.stride);
   const int ldb = leading(x.stride);
   int info = 0;
+  hold_blas_buffers();
   if (n > 0 && k > 0) dpotrs_(&kLower, &n, &k, l.data, &lda, x.data, &ldb, &info);
 }
 
@@ -167,6 +175,7 @@ void lower_solve(ConstMatrixView l, MatrixView x) {
   const char left = 'L';
   const char diagonal = 'N';
   const double one = 1.0;
+  hold_blas_buffers();
   if (n > 0 && k > 0) {
     dtrsm_(&left, &kLower, &kNone, &diagonal, &n, &k, &one, l.data, &lda, x.data, &ldb);
   }
@@ -181,6 +190,7 @@ void trmm(char side, Op op, double alpha, ConstMatrixView l, MatrixView b) {
   const int n = narrow(b.cols);
   const int lda = leading(l.stride);
   const int ldb = leading(b.stride);
+  hold_blas_buffers();
   if (m > 0 && n > 0) {
     dtrmm_(&side, &kLower, letter(op), &diagonal, &m, &n, &alpha, l.data, &lda, b.data, &ldb);
   }
@@ -206,6 +216,7 @@ void invert_leaf(MatrixView l) {
   const int lda = leading(l.stride);
   int info = 0;
   const char diagonal = 'N';
+  hold_blas_buffers();
   if (size > 0) dtrtri_(&kLower, &diagonal, &size, l.data, &lda, &info);
 }
 
@@ -240,6 +251,7 @@ void square_lower_recursive(MatrixView l) {
     const int size = narrow(l.rows);
     const int lda = leading(l.stride);
     int info = 0;
+    hold_blas_buffers();
     if (size > 0) dlauum_(&kLower, &size, l.data, &lda, &info);
     return;
   }
@@ -304,6 +316,7 @@ Eigen symmetric_eigen(ConstMatrixView a, bool vectors) {
   double work_size = 0.0;
   int integer_size = 0;
   const int query = -1;
+  hold_blas_buffers();
   dsyevd_(&job, &kLower, &n, result.vectors.data(), &n, result.values.data(), &work_size, &query, &integer_size,
           &query, &info);
   const int lwork = static_cast<int>(work_size);
@@ -314,10 +327,6 @@ Eigen symmetric_eigen(ConstMatrixView a, bool vectors) {
   if (info != 0) throw InternalError("symmetric eigenvalue iteration did not converge");
   if (!vectors) result.vectors = Matrix();
   return result;
-}
-
-void set_blas_threads(int threads) {
-  openblas_set_num_threads(std::max(1, threads));
 }
 
 }  // namespace kloom::algebra

@@ -63,6 +63,4 @@ struct Eigen {
 };
 [[nodiscard]] Eigen symmetric_eigen(ConstMatrixView a, bool vectors);
 
-void set_blas_threads(int threads);
-
 }  // namespace kloom::algebra

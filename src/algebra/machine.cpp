@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kloom/machine.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -19,7 +17,6 @@
 extern "C" {
 char* openblas_get_config();
 char* openblas_get_corename();
-int openblas_get_num_threads();
 // Internal to OpenBLAS, hence weak: a build without run-time dispatch lacks them, and then there is
 // nothing to cure with.
 [[gnu::weak]] void gotoblas_dynamic_init();
@@ -180,8 +177,6 @@ bool cure_blas_core() {
   const Width width = widest_instructions();
   if (core_suits(current_core(), width)) return true;
   if (gotoblas_dynamic_init == nullptr || gotoblas_dynamic_quit == nullptr) return false;
-  const int threads = openblas_get_num_threads();
-  const int openmp_threads = omp_get_max_threads();
   // OpenBLAS takes the name from the environment only; the caller's value comes back right after.
   const char* before = std::getenv(kCoreVariable);
   const std::string kept = before == nullptr ? "" : before;
@@ -193,8 +188,6 @@ bool cure_blas_core() {
   } else {
     setenv(kCoreVariable, kept.c_str(), 1);
   }
-  algebra::set_blas_threads(threads);
-  omp_set_num_threads(openmp_threads);
   return core_suits(current_core(), width);
 }
 

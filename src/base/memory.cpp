@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -108,14 +111,33 @@ Limit cgroup_limit(const MemorySources& sources) {
   return limit;
 }
 
+std::size_t free_address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  return std::max<std::size_t>(1, limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, address_space()));
+}
+
 }  // namespace
 
 std::size_t total_memory(const MemorySources& sources) {
   return std::min(meminfo(sources, "MemTotal:"), cgroup_limit(sources).total);
 }
 
+std::size_t address_space() {
+  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  std::array<char, 64> text{};
+  const ssize_t got = ::read(fd, text.data(), text.size() - 1);
+  ::close(fd);
+  std::size_t pages = 0;
+  for (ssize_t i = 0;
+       i < got && text[static_cast<std::size_t>(i)] >= '0' && text[static_cast<std::size_t>(i)] <= '9'; ++i)
+    pages = pages * 10 + static_cast<std::size_t>(text[static_cast<std::size_t>(i)] - '0');
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 std::size_t free_memory(const MemorySources& sources) {
-  return std::min(meminfo(sources, "MemAvailable:"), cgroup_limit(sources).free);
+  return std::min({meminfo(sources, "MemAvailable:"), cgroup_limit(sources).free, free_address_space()});
 }
 
 void give_back_freed_memory() {

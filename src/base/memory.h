@@ -20,8 +20,10 @@ struct MemorySources {
 
 // Bytes of memory in the machine, or the container's limit where that is smaller; 0 if unknown.
 [[nodiscard]] std::size_t total_memory(const MemorySources& sources = {});
+// Address space that this process has, 0 if unknown; by system calls alone, so that a forked child can ask.
+[[nodiscard]] std::size_t address_space();
 // Bytes that can be had without swapping: MemAvailable, or less where a cgroup (v1 or v2) of this process
-// or one above it has a lower limit; 0 if unknown.
+// or one above it has a lower limit, or `ulimit -v` leaves less; 0 if unknown.
 [[nodiscard]] std::size_t free_memory(const MemorySources& sources = {});
 
 // Freed blocks of a few megabytes stay with the process, for its next ones. Where much was freed and something large comes

@@ -333,6 +333,21 @@ double diagonal_error(const KernelBank& bank, const std::vector<Index>& counted,
   return worst;
 }
 
+// The samples that the machine is made of: all with a weight. A fit that was stopped leaves out those that are not of the
+// evidence: none of them has a coefficient.
+std::vector<Index> machine_samples(const KernelBank& bank, const Targets& targets, const Model& model) {
+  const auto& part = part_of<GpPart>(model);
+  std::vector<Index> counted;
+  bool others = false;
+  for (Index i = 0; i < bank.rows(); ++i) {
+    if (!targets.weights.empty() && !(targets.weights[at(i)] > 0.0)) continue;
+    counted.push_back(i);
+    if (std::ranges::binary_search(part.evidence_samples, i)) continue;
+    for (Index c = 0; c < model.coefficients.cols(); ++c) others = others || model.coefficients(i, c) != 0.0;
+  }
+  return others ? counted : part.evidence_samples;
+}
+
 }  // namespace
 
 Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const Model& model,
@@ -347,10 +362,7 @@ Certificate certify_gpmkl(const KernelBank& bank, const Targets& targets, const 
     for (Index c = 0; c < chosen.y.cols(); ++c) add_laplace_slopes(chosen, c, slopes);
   }
   const double stationarity = worst_slope(bank, model, chosen, slopes);
-  std::vector<Index> counted;
-  for (Index i = 0; i < bank.rows(); ++i) {
-    if (targets.weights.empty() || targets.weights[at(i)] > 0.0) counted.push_back(i);
-  }
+  const std::vector<Index> counted = machine_samples(bank, targets, model);
   const Process all = process_of(bank, targets, model, counted);
   Matrix a(std::ssize(counted), model.coefficients.cols());
   double bias_error = 0.0;

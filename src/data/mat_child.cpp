@@ -21,6 +21,7 @@
 #include <exception>
 #include <system_error>
 
+#include "base/memory.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 
@@ -96,20 +97,6 @@ class AnswerWriter {
   std::uint32_t crc_ = 0;
 };
 
-// Address space in use, from the kernel; 0 if unknown.
-std::size_t address_space() {
-  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  std::array<char, 64> text{};
-  const ssize_t got = ::read(fd, text.data(), text.size() - 1);
-  ::close(fd);
-  std::size_t pages = 0;
-  for (ssize_t i = 0;
-       i < got && text[static_cast<std::size_t>(i)] >= '0' && text[static_cast<std::size_t>(i)] <= '9'; ++i)
-    pages = pages * 10 + static_cast<std::size_t>(text[static_cast<std::size_t>(i)] - '0');
-  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 void set_limit(int resource, rlim_t value) {
   struct rlimit limit {};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
@@ -133,7 +120,7 @@ void restrict_child(const ChildLimits& limits, pid_t parent) {
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(limits.seconds)) + 1);
   if (sanitized || limits.bytes == 0) return;
-  if (const std::size_t used = address_space(); used > 0) set_limit(RLIMIT_AS, used + limits.bytes);
+  if (const std::size_t used = base::address_space(); used > 0) set_limit(RLIMIT_AS, used + limits.bytes);
 }
 
 [[noreturn]] void child_main(const ChildWork& work, int fd, const ChildLimits& limits, pid_t parent) {

@@ -94,7 +94,7 @@ LONG = {
     "lp-mkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"], "single": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
 }
 
-QUICK = {"auto": 1500, "mcmkl": 1500, "uniform": 1500, "gp-mkl": 800}   # done with 500 samples in less than a second
+QUICK = {"auto": 1500, "mcmkl": 1500, "uniform": 1500, "gp-mkl": 1500}   # done with 500 samples in less than a second
 
 
 @pytest.mark.parametrize("method", LONG)

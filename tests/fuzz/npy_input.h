@@ -23,7 +23,7 @@ inline void check_array(const data::Array& array) {
 
 // True if the bytes were an array, an archive of arrays, or gzip data.
 inline bool read_npy_input(std::string_view bytes) {
-  constexpr std::size_t limit = std::size_t{1} << 24U;
+  constexpr std::size_t limit = std::size_t{1} << 18U;  // small: inputs are, and filling memory takes time
   bool read = false;
   try {
     check_array(data::parse_npy(bytes, "input", limit));

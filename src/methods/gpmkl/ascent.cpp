@@ -171,6 +171,7 @@ bool Climb::line_search(const Point& now, const Vector& direction, const Vector&
     }
     next = evaluate(std::move(v), now.modes);
     if (next.sound && next.value >= now.value + 1e-4 * length * promise - rounding) return true;
+    if (task_.stopped && task_.stopped()) return false;
   }
   return false;
 }
@@ -254,6 +255,8 @@ AscentResult ascend(const SampledKernels& kernels, const GpTask& task, const GpW
   while (!converged && climb.iterations < settings.iterations && !climb.stopped) {
     const Index before = climb.iterations;
     const bool level = climb.round(now, kRound);
+    climb.stopped = climb.stopped || (task.stopped && task.stopped());
+    if (climb.stopped) break;
     const bool dropped = climb.drop(now);
     const bool raised = (level || dropped) && climb.raise(now);
     converged = level && !dropped && !raised;

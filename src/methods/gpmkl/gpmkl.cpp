@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -62,8 +63,13 @@ class Fitter {
   [[nodiscard]] std::vector<Index> spread(Index most) const;
   [[nodiscard]] std::vector<Index> of_bank(std::vector<Index> places) const;
   void maximise();
-  // The process on all samples, with the weights that were found.
+  // Has the caller asked to stop? Once asked, always.
+  bool stopped();
+  // The process with the weights that were found: on all samples, or where the caller is waiting, on those of the evidence.
   void condition(Model& model);
+  Matrix machine();
+  // From now on the other samples are as if absent: the evidence has done most of the work on these.
+  void keep_evidence_samples();
   void condition_numbers(const Matrix& kernel, Matrix& a);
   void condition_classes(const Matrix& kernel, Matrix& a);
   [[nodiscard]] double temperature_of(const Matrix& scores, const Matrix& deviation,
@@ -82,7 +88,15 @@ class Fitter {
   std::vector<Index> chosen_;   // places among them on which the evidence is computed
   AscentResult found_;
   GpPart part_;
+  Index steps_ = 0;  // uphill, and the objective there
+  double objective_ = std::numeric_limits<double>::quiet_NaN();
+  bool stopped_ = false;
 };
+
+bool Fitter::stopped() {
+  stopped_ = stopped_ || meter_.step(steps_, options_.iterations, objective_);
+  return stopped_;
+}
 
 void Fitter::set_numbers() {
   double weight = 0.0;
@@ -150,8 +164,10 @@ void Fitter::maximise() {
       evidence_size(std::ssize(samples_), bank_.kernels(), task_.targets.cols(), options_.evidence_samples));
   part_.evidence_samples = of_bank(chosen_);
   const SampledKernels kernels(bank_, part_.evidence_samples);
-  const GpTask task = part_of_task(task_, chosen_);
+  GpTask task = part_of_task(task_, chosen_);
+  task.stopped = [this] { return stopped(); };
   EvidenceRequest request;
+  request.stopped = task.stopped;
   request.kernels.resize(at(bank_.kernels()));
   std::iota(request.kernels.begin(), request.kernels.end(), Index{0});
   request.iterations = 20;
@@ -164,9 +180,12 @@ void Fitter::maximise() {
   settings.tolerance = options_.tolerance;
   settings.penalty = options_.penalty;
   settings.progress = [&](Index done, double objective) {
-    return meter_.step(done, options_.iterations, objective);
+    steps_ = done;
+    objective_ = objective;
+    return stopped();
   };
   found_ = ascend(kernels, task, start, settings);
+  if (stopped_ && found_.at.weights.empty()) throw Interrupted("gp-mkl was stopped before it had any weights");
   if (found_.at.weights.empty())
     throw InvalidArgument(
         "the kernels are not positive semidefinite, so they have no Gaussian process; use --clip-spectrum");
@@ -184,6 +203,7 @@ void Fitter::condition_numbers(const Matrix& kernel, Matrix& a) {
   std::vector<Index> all(samples_.size());
   std::iota(all.begin(), all.end(), Index{0});
   Matrix factor = covariance(kernel, all);
+  if (task_.stopped && task_.stopped()) return;
   double log_det = 0.0;
   const bool sound =
       algebra::cholesky(factor.view()) == 0 && algebra::invert_positive(part_.precision.back().view(), log_det);
@@ -200,6 +220,7 @@ void Fitter::condition_classes(const Matrix& kernel, Matrix& a) {
   Matrix deviation(std::ssize(among), a.cols());
   for (Index c = 0; c < a.cols(); ++c) {
     const LaplaceMode mode = laplace_mode(kernel, task_, c, {a.column(c).begin(), a.column(c).end()});
+    if (task_.stopped && task_.stopped()) return;
     std::ranges::copy(mode.a, a.column(c).begin());
     const Vector root = models::selected(mode.root, among);
     double log_det = 0.0;
@@ -213,7 +234,6 @@ void Fitter::condition_classes(const Matrix& kernel, Matrix& a) {
                                          models::selected(mode.a, among), root);
     std::ranges::copy(left.mean, scores.column(c).begin());
     std::ranges::transform(left.variance, deviation.column(c).begin(), [](double v) { return std::sqrt(v); });
-    static_cast<void>(meter_.step(c + 1, a.cols(), mode.objective));
   }
   if (options_.calibrate) part_.temperature = temperature_of(scores, deviation, among);
 }
@@ -229,10 +249,19 @@ double Fitter::temperature_of(const Matrix& scores, const Matrix& deviation,
   return held_out.temperature();
 }
 
-void Fitter::condition(Model& model) {
-  part_.constant = found_.at.constant;
-  part_.noise = found_.at.noise;
-  part_.penalty = options_.penalty;
+void Fitter::keep_evidence_samples() {
+  found_.status = Status::stopped;
+  task_ = part_of_task(task_, chosen_);
+  samples_ = of_bank(chosen_);
+  std::vector<int> strata;
+  for (const Index i : chosen_) strata.push_back(strata_[at(i)]);
+  strata_ = std::move(strata);
+  std::iota(chosen_.begin(), chosen_.end(), Index{0});
+}
+
+// The coefficients; variances go into the part.
+Matrix Fitter::machine() {
+  part_.precision.clear();
   Matrix kernel = selected(bank_.combine(found_.at.weights), samples_);
   for (double& value : kernel.values()) value += part_.constant;
   Matrix a(std::ssize(samples_), task_.targets.cols());
@@ -241,6 +270,22 @@ void Fitter::condition(Model& model) {
     condition_classes(kernel, a);
   } else {
     condition_numbers(kernel, a);
+  }
+  return a;
+}
+
+void Fitter::condition(Model& model) {
+  part_.constant = found_.at.constant;
+  part_.noise = found_.at.noise;
+  part_.penalty = options_.penalty;
+  Matrix a;
+  if (!stopped_) {
+    task_.stopped = [this] { return stopped(); };
+    a = machine();
+  }
+  if (stopped_) {
+    keep_evidence_samples();
+    a = machine();
   }
   for (Matrix& precision : part_.precision) algebra::symmetrise_from_lower(precision.view());
   model.weights.values = Matrix(1, bank_.kernels());
@@ -294,6 +339,9 @@ void Fitter::tell(Report& report) const {
   report.tables.push_back({"the rest of the covariance",
                            {"constant", "noise variance", "temperature"},
                            {{found_.at.constant, found_.at.noise, part_.temperature}}});
+  if (std::ssize(samples_) < bank_.rows() && stopped_)
+    report.message +=
+        fmt::format("; stopped: the machine is that of the {} samples of the evidence", samples_.size());
   warn_of_diagonals(report);
 }
 

@@ -136,7 +136,7 @@ LaplaceMode laplace_mode(const Matrix& kernel, const GpTask& task, Index output,
   for (int t = 0; t < kSteps; ++t) {
     const double rounding = 1e-12 * (1.0 + std::abs(now.objective));
     Vector target;
-    if (!newton.step(now, target)) return now;
+    if ((task.stopped && task.stopped()) || !newton.step(now, target)) return now;
     LaplaceMode next;
     double length = 1.0;
     for (int tries = 0; tries < 30; ++tries, length *= 0.5) {
@@ -173,7 +173,7 @@ GpEvidence laplace_evidence(const Matrix& kernel, const GpTask& task, Matrix& a)
   result.slope = Matrix(n, n);
   for (Index c = 0; c < task.targets.cols(); ++c) {
     const LaplaceMode mode = laplace_mode(kernel, task, c, {a.column(c).begin(), a.column(c).end()});
-    if (!mode.sound) return result;
+    if (!mode.sound || (task.stopped && task.stopped())) return result;
     std::ranges::copy(mode.a, a.column(c).begin());
     double log_det_inverse = 0.0;
     const Matrix r = laplace_precision(kernel, mode.root, log_det_inverse);

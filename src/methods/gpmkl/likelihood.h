@@ -12,6 +12,8 @@
 // `slope` is the symmetric matrix S with ∂ log evidence / ∂w = Σ_ij S_ij ∂K_ij/∂w for anything w that K depends on.
 #pragma once
 
+#include <functional>
+
 #include "kloom/matrix.h"
 
 namespace kloom::methods {
@@ -20,6 +22,8 @@ struct GpTask {
   bool classes = true;
   Matrix targets;  // N × outputs: ±1, or one column of numbers
   Vector weights;  // u, all above 0
+  // Asked before every step that takes n³; true: give up, and be unsound.
+  std::function<bool()> stopped = {};
 };
 
 struct GpEvidence {

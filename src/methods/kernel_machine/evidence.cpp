@@ -118,6 +118,7 @@ EvidenceSolution maximise_evidence(const SampledKernels& kernels, const Matrix& 
   std::vector<double> trace;
   bool sound = true;
   for (Index t = 0; t < request.iterations && sound; ++t) {
+    if (request.stopped && request.stopped()) break;
     sound = ascent.step();
     if (!sound) break;
     trace.push_back(ascent.evidence());

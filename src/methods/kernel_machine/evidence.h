@@ -12,6 +12,7 @@
 // and the same for σ² with the identity never lower the evidence [ZhouHuZhouLange2019]; weights of useless kernels go to 0.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct EvidenceRequest {
   std::vector<Index> samples;  // on which the evidence is computed
   std::vector<Index> kernels;  // that may have a weight
   Index iterations = 60;
-  double tolerance = 1e-5;  // stop when the evidence per sample rises by less
+  double tolerance = 1e-5;             // stop when the evidence per sample rises by less
+  std::function<bool()> stopped = {};  // asked before every iteration; true: no more of them
 };
 
 struct EvidenceSolution {

@@ -103,6 +103,46 @@ TEST(GpMkl, DoesNotDependOnTheOrderOfSamplesAndKernels) {
     EXPECT_NEAR(two.model.coefficients(i, 0), one.model.coefficients(other.samples[at(i)], 0), 1e-4);
 }
 
+// Whoever stops a fit is not made to wait for the machine of all samples; the referee, which shares no code with the method,
+// finds that of the evidence's samples right.
+TEST(GpMkl, AStoppedFitIsAMachineOfTheSamplesOfTheEvidence) {
+  const auto problem = test::binary_problem(90, 3, {0.3, 1.0, 3.0}, 35);
+  const auto bank = test::bank_of(problem);
+  for (const bool numbers : {true, false}) {
+    const Targets targets = numbers ? numbers_of(problem.x, 36, 0.3) : three_classes(problem);
+    Context context;
+    Index asked = 0;
+    context.progress = [&](const Progress& now) {
+      asked += now.step > 0 ? 1 : 0;
+      return asked >= 2 ? Signal::stop : Signal::go_on;
+    };
+    GpmklOptions options;
+    options.evidence_samples = numbers ? 50 : 72;  // for three outputs 50, the fewest that the method takes
+    const FitResult fit = fit_gpmkl(*bank, targets, options, context);
+    EXPECT_EQ(fit.report.status, Status::stopped);
+    EXPECT_THAT(fit.report.message, HasSubstr("stopped: the machine is that of the 50 samples"));
+    const auto& part = part_of<GpPart>(fit.model);
+    ASSERT_EQ(std::ssize(part.evidence_samples), 50);
+    for (Index i = 0; i < 90; ++i) {
+      const bool chosen = std::ranges::binary_search(part.evidence_samples, i);
+      EXPECT_EQ(fit.model.coefficients(i, 0) != 0.0, chosen) << i;
+    }
+    const Certificate certificate = certify(*bank, targets, fit.model, {});
+    for (const auto& item : certificate.items) {
+      if (item.name == "log evidence" || item.name == "stationarity")
+        continue;  // of weights, which were not finished
+      EXPECT_LT(item.value, 1e-6) << item.name;
+    }
+  }
+}
+
+TEST(GpMkl, AStopBeforeThereAreWeightsSaysSo) {
+  const auto problem = test::binary_problem(60, 3, {0.3, 1.0, 3.0}, 37);
+  Context context;
+  context.progress = [](const Progress&) { return Signal::stop; };
+  EXPECT_THROW((void)fit_gpmkl(*test::bank_of(problem), problem.targets, {}, context), Interrupted);
+}
+
 double weight_of_widths(const FitResult& fit, Index first, Index last) {
   double part = 0.0;
   double all = 0.0;
