@@ -4,6 +4,7 @@ import numpy as np
 
 SMALLEST = 1e-15  # probabilities below count as this one in the log loss
 BINS = 15         # of equal width, for the calibration error
+DRAWS = 100       # of labels, for the calibration error that chance alone makes
 
 
 def measure(prediction, truth, task):
@@ -30,7 +31,7 @@ def measure_probabilities(probabilities, classes, truth):
     log_loss = -np.mean(np.log(np.clip(of_truth, SMALLEST, 1.0)))
     confidence = probabilities.max(axis=1)
     correct = np.array(classes)[probabilities.argmax(axis=1)] == truth
-    return {"log_loss": float(log_loss), "ece": calibration_error(confidence, correct)}
+    return {"log_loss": float(log_loss), "ece": calibration_error(confidence, correct), "ece_by_chance": error_by_chance(confidence)}
 
 
 def calibration_error(confidence, correct):
@@ -41,6 +42,12 @@ def calibration_error(confidence, correct):
         if inside.any():
             error += inside.mean() * abs(correct[inside].mean() - confidence[inside].mean())
     return float(error)
+
+
+def error_by_chance(confidence):
+    """The mean calibration error if every confidence were exactly right: bins of few rows are never even."""
+    dice = np.random.default_rng(0)
+    return float(np.mean([calibration_error(confidence, dice.random(len(confidence)) < confidence) for _ in range(DRAWS)]))
 
 
 def measure_numbers(prediction, truth):

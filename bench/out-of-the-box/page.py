@@ -170,8 +170,8 @@ def duel_section(table):
             *table_lines(["against", "better", "equal", "worse", "sets"], rows)]
 
 
-def per_set(table, measure, title, words, digits=3, low_is_good=False, task=None):
-    """A table of all sets and competitors for one measure, the best in bold."""
+def per_set(table, measure, title, words, digits=3, low_is_good=False, task=None, best_is=None):
+    """A table of all sets and competitors for one measure, the best in bold: the largest, the smallest, or the nearest to `best_is`."""
     sets = [name for name, facts in table.facts.items() if task is None or (facts["task"] == "regression") == (task == "regression")]
     if measure != "score" and not any(cell.mean(measure) is not None for name in sets for cell in table.cells[name].values()):
         return []
@@ -181,7 +181,10 @@ def per_set(table, measure, title, words, digits=3, low_is_good=False, task=None
         cells = table.cells[name]
         means = {who: cell.mean(measure) for who, cell in cells.items() if not cell.bad}
         shown = [round(value, digits) for value in means.values() if value is not None]
-        best = (min if low_is_good else max)(shown, default=None)
+        if best_is is None:
+            best = (min if low_is_good else max)(shown, default=None)
+        else:
+            best = min(shown, key=lambda value: abs(value - best_is), default=None)
         rows.append([name] + [cell_text(cells.get(who), means.get(who), best, digits) for who in names])
     return [f"## {title}", "", words, "", *table_lines(["set", *names], rows)]
 
@@ -202,15 +205,17 @@ def mean_section(table):
     rows = []
     for who in table.competitors():
         row = [who]
-        for measure, form in (("ece", "{:.3f}"), ("coverage", "{:.3f}"), ("width", "{:.2f}")):
+        for measure, form in (("ece", "{:.3f}"), ("ece_by_chance", "{:.3f}"), ("coverage", "{:.3f}"), ("width", "{:.2f}")):
             values = [cells[who].mean(measure) for cells in table.cells.values() if who in cells and not cells[who].bad]
             values = [value for value in values if value is not None]
             row += [form.format(np.mean(values)) + f" ({len(values)})" if values else "–"]
         rows.append(row)
     return ["## Calibration", "",
-            f"Expected calibration error of the most probable class ({BINS} bins of equal width; 0 is perfect); share of test values inside 90 % intervals "
-            "(0.9 is right); mean width of these intervals in deviations of the target. Means over sets, their number in brackets.", "",
-            *table_lines(["", "calibration error", "coverage", "width"], rows)]
+            f"Expected calibration error of the most probable class ({BINS} bins of equal width; 0 is perfect); what chance alone makes of it, which is "
+            "the mean error of labels drawn from the very probabilities that were given, since few test rows never fill bins evenly; share of test "
+            "values inside 90 % intervals (0.9 is right); mean width of these intervals in deviations of the target. Means over sets, their number "
+            "in brackets.", "",
+            *table_lines(["", "calibration error", "by chance", "coverage", "width"], rows)]
 
 
 def budget_section(table):
@@ -242,6 +247,8 @@ def page(outcomes, folder, link):
     text += per_set(table, "log_loss", "Log loss on each set", f"Probabilities of a row are divided by their sum; one below {SMALLEST:g} counts as "
                     f"{SMALLEST:g}, also for a class that training never saw. –: no probabilities.", low_is_good=True, task="classes")
     text += mean_section(table)
+    text += per_set(table, "coverage", "Intervals on each set", "Share of test values inside 90 % intervals; –: no intervals.", task="regression",
+                    best_is=0.9)
     text += per_set(table, "train_seconds", "Seconds to train", "Means over divisions.", digits=1, low_is_good=True)
     text += per_set(table, "predict_seconds", "Seconds to predict", "The test part; for kloom with starting the program and reading files.", digits=2,
                     low_is_good=True)

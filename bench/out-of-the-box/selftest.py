@@ -150,6 +150,14 @@ def test_measures_by_hand():
     assert found["r2"] == pytest.approx(0.5) and found["coverage"] == 0.5 and found["width"] == pytest.approx(1.5)
 
 
+def test_calibration_error_by_chance():
+    # One row in a bin: the error is 1 - c if the row is right, which it is with probability c, and c if it is wrong.
+    assert measures.error_by_chance(np.array([0.8])) == pytest.approx(2 * 0.8 * 0.2, abs=3 * 0.6 * 0.4 / np.sqrt(measures.DRAWS))
+    # n rows of confidence c: about the mean absolute value of a normal variable of deviation sqrt(c(1-c)/n).
+    assert measures.error_by_chance(np.full(400, 0.7)) == pytest.approx(np.sqrt(0.21 / 400 * 2 / np.pi), rel=0.3)
+    assert measures.error_by_chance(np.ones(5)) == 0
+
+
 def test_intervals_of_the_program(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("prediction,deviation\n1,2\n")
