@@ -63,7 +63,12 @@ struct BemklPosterior : ModelPart {
 // What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.
 struct MarginPart : ModelPart {
   bool regression = false;
-  double norm = 1.0;           // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  double norm = 1.0;  // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  // Weights in groups: the group of each kernel, 0 …; empty: there are none. The weights are then bounded by
+  // v Σ_g β_g + (1 − v) Σ_g β_g² = 1 with v = mix and β_g = ‖θ_g‖_p, p = group_norm, and norm is 0.
+  Vector groups;
+  double group_norm = 2.0;
+  double mix = 1.0;
   double epsilon = 0.0;        // regression: half width of the tube, in units of target_scale
   double target_centre = 0.0;  // regression: the target was learned as (y − centre)/scale
   double target_scale = 1.0;

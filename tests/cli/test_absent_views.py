@@ -100,7 +100,7 @@ def test_own_margins_are_those_of_the_published_fixed_point(kloom, tmp_path):
 def test_certificate_and_tampered_margins(kloom, tmp_path):
     y, views, present = problem()
     write_views(tmp_path, y, views, present)
-    for method in ("uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "fheuristic", "pwmk", "auto"):
+    for method in ("uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "fheuristic", "pwmk", "group-mkl", "auto"):
         report = train(kloom, method)["report"]
         assert report["certificate"]["finding"] != "refuted", (method, report["certificate"])
     train(kloom, "lp-mkl", "--C", "1")
@@ -154,7 +154,7 @@ def test_predictions_against_a_transcription(kloom, tmp_path):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("method", ["uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "align", "alignf", "fheuristic", "pwmk",
+@pytest.mark.parametrize("method", ["uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "align", "alignf", "fheuristic", "pwmk", "group-mkl",
                                     "auto"])
 def test_nothing_absent_is_the_plain_fit_to_the_bit(kloom, tmp_path, method):
     y, views, present = problem()

@@ -40,6 +40,8 @@ constexpr MethodInfo kMethods[] = {
     {MarginMethod::simplemkl, "simplemkl", "l1-norm MKL: few kernels, with a duality gap as certificate"},
     {MarginMethod::lp_mkl, "lp-mkl",
      "lp-norm MKL: weights spread over all kernels, with a duality gap as certificate"},
+    {MarginMethod::group_mkl, "group-mkl",
+     "group-lasso and elastic-net MKL: kernels of a view count together, with a duality gap as certificate"},
     {MarginMethod::easymkl, "easymkl",
      "EasyMKL: weights from the distance of the classes in every kernel, then a support vector machine"},
     {MarginMethod::gram, "gram",
@@ -104,7 +106,10 @@ class Fitter {
         targets_(targets),
         options_(options),
         context_(context),
-        first_(method, bank, targets, options, context) {}
+        first_(method, bank, targets, options, context) {
+    if (method == MarginMethod::group_mkl)
+      set_ = weight_set(bank.names(), options.groups, options.norm, options.mix);
+  }
 
   // Chooses C and, for the single kernel, the kernel where they are to be chosen; learns all outputs.
   FitResult fit();
@@ -145,6 +150,7 @@ class Fitter {
   const MarginOptions& options_;
   const Context& context_;
   FirstWeights first_;
+  WeightSet set_;                               // group-mkl
   std::vector<std::vector<Index>> candidates_;  // single: kernels to choose from, per output
 };
 
@@ -162,6 +168,11 @@ MarginSettings Fitter::settings() const {
     settings.norm = options_.norm;
     settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
   }
+  if (method_ == MarginMethod::group_mkl) {
+    settings.rule = WeightRule::grouped;
+    settings.norm = 0.0;
+    settings.set = set_;
+  }
   settings.margin_root = margin_root(settings.rule == WeightRule::fixed ? 0.0 : settings.norm);
   return settings;
 }
@@ -170,6 +181,7 @@ MarginSettings Fitter::settings() const {
 Vector Fitter::start(const Output& output, std::size_t k, Index fold) {
   if (is_two_step(method_))
     return first_.of(output, static_cast<Index>(k), fold, folds_of(output, context_.seed)).theta;
+  if (method_ == MarginMethod::group_mkl) return even_weights(set_);
   return start_weights(bank_.kernels(), settings().rule, settings().norm);
 }
 
@@ -473,6 +485,9 @@ FitResult Fitter::fit() {
   part.regression = outputs.front().task.regression;
   part.epsilon = part.regression ? options_.epsilon : 0.0;
   part.norm = settings().rule == WeightRule::fixed ? 0.0 : settings().norm;
+  part.groups.assign(set_.group.begin(), set_.group.end());
+  part.group_norm = set_.norm;
+  part.mix = set_.mix;
   part.box = Matrix(bank_.rows(), static_cast<Index>(outputs.size()));
   PathPoint point;
   point.price = options_.C;
