@@ -20,6 +20,7 @@ from ._displays import (
     SampleKernelsDisplay,
 )
 from ._files import load
+from ._functions import KernelFunctions
 from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
@@ -79,6 +80,7 @@ __all__ = [
     "GroupMKLClassifier",
     "GroupMKLRegressor",
     "KernelBank",
+    "KernelFunctions",
     "KernelWeightsDisplay",
     "Kernels",
     "LMKLClassifier",
