@@ -268,7 +268,9 @@ struct RidgePart : ModelPart {
   Vector strengths;       // of every target
   Vector losses;          // of every target: weighted mean of squared leave-one-out errors
   Vector sample_weights;  // empty: all 1
-  bool refined = false;   // weights and strengths went on from the best ones that were tried
+  // Where samples lack kernels: mean diagonal of each kernel over those that have it, for shares as in BlendPart.
+  Vector sizes;
+  bool refined = false;  // weights and strengths went on from the best ones that were tried
 
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
