@@ -95,9 +95,12 @@ struct TwoStepPart : MarginPart {
   // EasyMKL, GRAM: N × outputs, distributions over the positives and over the negatives, whose means are the nearest
   // points of the classes.
   Matrix gamma;
-  Matrix ball;  // GRAM: N × outputs, distributions whose means are the centres of the smallest balls
-  double ratio_gap =
-      0.0;  // GRAM: no weights have a ratio of radius and margin that is lower by more than this part
+  // GRAM: N × outputs, distributions whose means are the centres of the smallest balls, and the like of both that prove a
+  // lower bound on the ratio of radius and margin; by the gap it may be lower with other weights, relative.
+  Matrix ball;
+  Matrix bound_gamma;
+  Matrix bound_ball;
+  double ratio_gap = 0.0;
   double threshold = 0.0;  // PWMK: accuracy that is worth nothing
   Matrix accuracies;       // PWMK: P × outputs, of every kernel alone
   Vector sample_weights;   // empty: all 1
