@@ -40,7 +40,7 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   static const OptionTable<O> grouped = [] {
     OptionTable<O> table = common;
     table.push_back({"groups", &O::groups,
-                     "kernels that count together: views (or columns), none, or a number for each kernel"});
+                     "kernels that count together: views (or columns), none, or a name for each kernel"});
     table.push_back({"mix", &O::mix, NumberRule{0.0, false, 1.0},
                      "1 selects groups, 0 keeps all of them, between is the elastic net"});
     table.push_back({"norm", &O::norm, norm_rule,

@@ -8,9 +8,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ranges>
 
 #include "kloom/error.h"
-#include "kloom/kernels.h"
 
 namespace kloom::methods {
 namespace {
@@ -96,13 +96,12 @@ WeightSet weight_set(const std::vector<std::string>& names, const std::string& w
   } else if (words == "none") {
     for (std::size_t m = 0; m < names.size(); ++m) keys.push_back(fmt::format("{}", m));
   } else {
-    const std::vector<double> numbers = parse_range(words, -1, 0.0);
-    if (numbers.size() != names.size())
+    for (const auto part : std::views::split(words, ',')) keys.emplace_back(part.begin(), part.end());
+    if (keys.size() != names.size())
       throw InvalidArgument(fmt::format(
-          "option groups has {} numbers, and there are {} kernels; give one number for each kernel, "
-          "'views' or 'none'",
-          numbers.size(), names.size()));
-    for (const double number : numbers) keys.push_back(fmt::format("{}", number));
+          "option groups names {} groups, and there are {} kernels; give one name or number for each kernel, "
+          "separated by commas, 'views' or 'none'",
+          keys.size(), names.size()));
   }
   WeightSet set{{}, 0, norm, mix};
   std::map<std::string, Index> known;

@@ -24,7 +24,7 @@ struct WeightSet {
 };
 
 // `words`: "views" (kernels of the same view or column: what stands behind "on" in their names), "none" (every kernel by
-// itself) or numbers, one for each kernel, the same for those of one group. Throws InvalidArgument.
+// itself) or names or numbers separated by commas, one for each kernel, the same for those of a group. Throws InvalidArgument.
 [[nodiscard]] WeightSet weight_set(const std::vector<std::string>& names, const std::string& words, double norm,
                                    double mix);
 
