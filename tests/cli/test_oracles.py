@@ -107,11 +107,11 @@ def test_weights_in_groups_reach_the_cone_programme(kloom, tmp_path, groups, mix
     (tmp_path / "labels.csv").write_text("label\n" + "".join(f"{int(value)}\n" for value in y))
     numpy.save(tmp_path / "K.npy", numpy.stack(kernels, axis=2))
     report = kloom("train", "labels.csv", "--kernel-file", "K.npy", "--normalise", "none", "--method", "group-mkl", "--groups",
-                   ",".join(str(g + 1) for g in groups), "--mix", mix, "--norm", 2, "--C", 2, "--tolerance", "1e-6",
+                   ",".join(str(g + 1) for g in groups), "--mix", mix, "--norm", 2, "--C", 2, "--tolerance", "1e-5",
                    "--iterations", 20000, "--no-probability", "--json", "-o", "m.kloom").json()
     report = report.get("report", report)
     assert report["status"] == "converged" and report["certificate"]["finding"] == "proved", report["certificate"]
-    assert report["objective"] == pytest.approx(expected, rel=1e-6 + 2e-8)   # the gaps of both
+    assert report["objective"] == pytest.approx(expected, rel=1e-5 + 2e-8)   # the gaps of both
 
 
 @pytest.mark.parametrize("price", [0.1, 1.0, 30.0])
