@@ -49,6 +49,7 @@ from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._ridge import MKRRegressor
+from ._strings import EditDistances, GappySpectrum, MismatchSpectrum
 from ._views import Views
 
 __version__ = _core.version()
@@ -72,11 +73,13 @@ __all__ = [
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",
     "EasyMKLClassifier",
+    "EditDistances",
     "FHeuristicClassifier",
     "FHeuristicRegressor",
     "GPMKLClassifier",
     "GPMKLRegressor",
     "GRAMClassifier",
+    "GappySpectrum",
     "GroupMKLClassifier",
     "GroupMKLRegressor",
     "KernelBank",
@@ -89,6 +92,7 @@ __all__ = [
     "LpMKLRegressor",
     "MKLDAClassifier",
     "MKRRegressor",
+    "MismatchSpectrum",
     "MulticlassMKLClassifier",
     "PWMKClassifier",
     "PathDisplay",
