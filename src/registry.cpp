@@ -73,6 +73,7 @@ std::vector<Learner>& registry() {
                           judged_by(methods::gpmkl_learner(), certify_gpmkl),
                           judged_by(margin_learner(MarginMethod::lp_mkl), certify_margin),
                           judged_by(margin_learner(MarginMethod::simplemkl), certify_margin),
+                          judged_by(margin_learner(MarginMethod::group_mkl), certify_margin),
                           judged_by(margin_learner(MarginMethod::easymkl), certify_easymkl),
                           judged_by(margin_learner(MarginMethod::gram), certify_gram),
                           judged_by(margin_learner(MarginMethod::align), certify_align),

@@ -63,7 +63,12 @@ struct BemklPosterior : ModelPart {
 // What margin methods add: enough for the referee to recompute primal and dual, and for probabilities.
 struct MarginPart : ModelPart {
   bool regression = false;
-  double norm = 1.0;           // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  double norm = 1.0;  // p of ‖θ‖_p ≤ 1; 0: the kernel weights were not learned
+  // Weights in groups: the group of each kernel, 0 …; empty: there are none. The weights are then bounded by
+  // v Σ_g β_g + (1 − v) Σ_g β_g² = 1 with v = mix and β_g = ‖θ_g‖_p, p = group_norm, and norm is 0.
+  Vector groups;
+  double group_norm = 2.0;
+  double mix = 1.0;
   double epsilon = 0.0;        // regression: half width of the tube, in units of target_scale
   double target_centre = 0.0;  // regression: the target was learned as (y − centre)/scale
   double target_scale = 1.0;
@@ -90,9 +95,12 @@ struct TwoStepPart : MarginPart {
   // EasyMKL, GRAM: N × outputs, distributions over the positives and over the negatives, whose means are the nearest
   // points of the classes.
   Matrix gamma;
-  Matrix ball;  // GRAM: N × outputs, distributions whose means are the centres of the smallest balls
-  double ratio_gap =
-      0.0;  // GRAM: no weights have a ratio of radius and margin that is lower by more than this part
+  // GRAM: N × outputs, distributions whose means are the centres of the smallest balls, and the like of both that prove a
+  // lower bound on the ratio of radius and margin; by the gap it may be lower with other weights, relative.
+  Matrix ball;
+  Matrix bound_gamma;
+  Matrix bound_ball;
+  double ratio_gap = 0.0;
   double threshold = 0.0;  // PWMK: accuracy that is worth nothing
   Matrix accuracies;       // PWMK: P × outputs, of every kernel alone
   Vector sample_weights;   // empty: all 1
@@ -263,7 +271,9 @@ struct RidgePart : ModelPart {
   Vector strengths;       // of every target
   Vector losses;          // of every target: weighted mean of squared leave-one-out errors
   Vector sample_weights;  // empty: all 1
-  bool refined = false;   // weights and strengths went on from the best ones that were tried
+  // Where samples lack kernels: mean diagonal of each kernel over those that have it, for shares as in BlendPart.
+  Vector sizes;
+  bool refined = false;  // weights and strengths went on from the best ones that were tried
 
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;

@@ -20,6 +20,7 @@ from ._displays import (
     SampleKernelsDisplay,
 )
 from ._files import load
+from ._functions import KernelFunctions
 from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
@@ -32,6 +33,8 @@ from ._margin import (
     FHeuristicClassifier,
     FHeuristicRegressor,
     GRAMClassifier,
+    GroupMKLClassifier,
+    GroupMKLRegressor,
     LpMKLClassifier,
     LpMKLRegressor,
     PWMKClassifier,
@@ -46,6 +49,7 @@ from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._ridge import MKRRegressor
+from ._strings import EditDistances, GappySpectrum, MismatchSpectrum
 from ._views import Views
 
 __version__ = _core.version()
@@ -80,12 +84,17 @@ __all__ = [
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",
     "EasyMKLClassifier",
+    "EditDistances",
     "FHeuristicClassifier",
     "FHeuristicRegressor",
     "GPMKLClassifier",
     "GPMKLRegressor",
     "GRAMClassifier",
+    "GappySpectrum",
+    "GroupMKLClassifier",
+    "GroupMKLRegressor",
     "KernelBank",
+    "KernelFunctions",
     "KernelWeightsDisplay",
     "Kernels",
     "LMKLClassifier",
@@ -94,6 +103,7 @@ __all__ = [
     "LpMKLRegressor",
     "MKLDAClassifier",
     "MKRRegressor",
+    "MismatchSpectrum",
     "MulticlassMKLClassifier",
     "PWMKClassifier",
     "PathDisplay",

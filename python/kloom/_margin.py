@@ -242,6 +242,61 @@ class SingleKernelRegressor(KernelRegressor):
     _expected_failures = _FOLDS
 
 
+@learns("group-mkl", attributes=_ATTRIBUTES)
+class GroupMKLClassifier(_MarginClassifier):
+    """Group-lasso and elastic-net multiple kernel learning for classes: kernels of a view count together [1]_ [2]_.
+
+    {parameters}
+
+    {attributes}
+    classes_ : array
+        The classes.
+
+    See Also
+    --------
+    SimpleMKLClassifier : Every kernel by itself, few of them.
+    LpMKLClassifier : Weights spread over all kernels.
+
+    References
+    ----------
+    .. [1] Z. Xu, R. Jin, H. Yang, I. King, M. Lyu, Simple and efficient multiple kernel learning by group lasso, ICML 2010.
+    .. [2] H. Yang, Z. Xu, J. Ye, I. King, M. Lyu, Efficient sparse generalized multiple kernel learning, IEEE Transactions on
+       Neural Networks 22, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import GroupMKLClassifier
+    >>> X = np.random.RandomState(0).normal(size=(60, 4))
+    >>> clf = GroupMKLClassifier(kernels="rbf(width=2^0..2^2) on each", C=10).fit(X, np.where(X[:, 0] > 0, "a", "b"))
+    >>> int((clf.kernel_weights_.reshape(4, 3) > 0).all(axis=1).sum())   # columns that count, with all their kernels
+    1
+    """
+
+
+@learns("group-mkl", attributes=_ATTRIBUTES)
+class GroupMKLRegressor(KernelRegressor):
+    """Group-lasso and elastic-net multiple kernel learning for numbers: kernels of a view count together.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    GroupMKLClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kloom import GroupMKLRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> reg = GroupMKLRegressor(kernels="rbf(width=2^-1..2^1)", C=100, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(reg.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+
 @learns("easymkl", attributes=_ATTRIBUTES)
 class EasyMKLClassifier(_MarginClassifier):
     """EasyMKL: kernel weights from the distance of the classes in every kernel, then a support vector machine [1]_.

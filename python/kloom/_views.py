@@ -12,9 +12,11 @@ class Views:
 
     Parameters
     ----------
-    views : dict or list
+    views : dict, list, AnnData or MuData
         One array, sparse matrix or data frame of shape (n_samples, n_features) for each view. A sample that lacks a view has
-        a row of NaN there, or None in a list of rows; None instead of an array is a view that no sample has.
+        a row of NaN there, or None in a list of rows; None instead of an array is a view that no sample has. Of AnnData the
+        views are the entries of ``obsm``, or ``X`` where there are none; of MuData every modality's ``X``, which samples
+        lack that the modality does not have.
 
     Examples
     --------
@@ -26,6 +28,8 @@ class Views:
     """
 
     def __init__(self, views):
+        if is_annotated(views):
+            views = annotated_views(views)
         named = views.items() if hasattr(views, "items") else ((str(place + 1), view) for place, view in enumerate(views))
         self.tables = {str(name): read_view(str(name), view) for name, view in named}
         counts = {name: len(table) for name, table in self.tables.items() if table is not None}
@@ -80,12 +84,36 @@ def has_value(column):
 
 def is_views(X):
     """Whether X is several views and not one array: a list of numbers or of rows is an array."""
-    if isinstance(X, Views):
+    if isinstance(X, Views) or is_annotated(X):
         return True
     if isinstance(X, dict):
         return not sparse.issparse(X)   # some sparse matrices are dicts of their entries
     return (isinstance(X, (list, tuple)) and any(is_block(one) for one in X)
             and all(one is None or is_block(one) for one in X))
+
+
+def is_annotated(X):
+    """Whether X is of AnnData's kind, by what it has: the package need not be there."""
+    return hasattr(X, "obsm") and hasattr(X, "obs_names")
+
+
+def annotated_views(data):
+    """The views of an AnnData or MuData object."""
+    if not hasattr(data, "mod"):
+        count = len(data.obs_names)
+        return dict(data.obsm) or {"X": table_of(data, range(count), count)}
+    place = {name: row for row, name in enumerate(data.obs_names)}
+    return {name: table_of(part, [place[sample] for sample in part.obs_names], len(place)) for name, part in data.mod.items()}
+
+
+def table_of(data, rows, samples):
+    """X of an AnnData object, its rows at these places among so many; the others are absent."""
+    if data.X is None:
+        raise ValueError("an AnnData object without X was given as a view; give the views as a dict of arrays")
+    values = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
+    whole = np.full((samples, values.shape[1]), np.nan)
+    whole[rows] = values
+    return frames.Table([str(name) for name in data.var_names], [np.ascontiguousarray(column) for column in whole.T])
 
 
 def is_block(view):
@@ -94,8 +122,8 @@ def is_block(view):
 
 def read_view(name, view):
     """One view as a table; None where no sample has it."""
-    if view is None:
-        return None
+    if view is None or isinstance(view, frames.Table):
+        return view
     if frames.is_frame(view):
         return frames.read_frame(view, [str(column) for column in view.columns])
     if sparse.issparse(view):

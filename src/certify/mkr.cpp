@@ -6,7 +6,8 @@
 //   primal(c) = (y − Kc)ᵀS(y − Kc) + α cᵀKc     dual(c) = 2α cᵀy − α cᵀKc − α² cᵀS⁻¹c     primal − dual = ‖S^½(y − Kc − αS⁻¹c)‖²
 //
 // so the residual of the linear equations proves how good the coefficients are. Leave-one-out errors are computed again,
-// from an inverse, for some targets. θ and α must be among those that the model says were tried, unless it went on from them.
+// from an inverse, for some targets. Where samples lack kernels, K(i, j) is divided by √(σ_i σ_j), σ_i the share of Σ_m θ_m d_m
+// that sample i has, d_m the mean diagonal of kernel m over the samples that have it, and c is that of the model times √σ. θ and α must be among those that the model says were tried, unless it went on from them.
 #include "certify/mkr.h"
 
 #include <algorithm>
@@ -38,15 +39,27 @@ struct RidgeFinding {
 
 struct RidgeProblem {
   Vector weights;  // of the samples
+  Vector sizes;    // d; empty where nothing is lacking
   double total = 0.0;
   Matrix y;  // less the bias
 };
 
-RidgeProblem ridge_problem(const Targets& targets, const Model& model) {
+RidgeProblem ridge_problem(const KernelBank& bank, const Targets& targets, const Model& model) {
   const auto& part = part_of<RidgePart>(model);
   RidgeProblem problem;
   problem.weights = part.sample_weights.empty() ? Vector(at(targets.samples()), 1.0) : part.sample_weights;
   problem.total = std::accumulate(problem.weights.begin(), problem.weights.end(), 0.0);
+  const Matrix& presence = bank.presence().rows;
+  const Matrix diagonal = presence.empty() ? Matrix() : bank.diagonal();
+  for (Index m = 0; m < diagonal.cols(); ++m) {
+    double sum = 0.0;
+    double count = 0.0;
+    for (Index i = 0; i < diagonal.rows(); ++i) {
+      count += presence(i, m);
+      sum += presence(i, m) * diagonal(i, m);
+    }
+    problem.sizes.push_back(count > 0.0 ? sum / count : 0.0);
+  }
   problem.y = targets.values;
   for (Index t = 0; t < problem.y.cols(); ++t) {
     for (double& value : problem.y.column(t)) value -= model.bias[at(t)];
@@ -59,6 +72,35 @@ Vector weights_for(const Model& model, Index target) {
   const Index row = model.weights.values.rows() > 1 ? target : 0;
   for (Index m = 0; m < model.weights.values.cols(); ++m) theta.push_back(model.weights.values(row, m));
   return theta;
+}
+
+// 1/√σ of every sample; 1 of one that lacks all of it.
+Vector factors_for(const KernelBank& bank, const RidgeProblem& problem, const Vector& theta) {
+  Vector factors(at(bank.rows()), 1.0);
+  if (problem.sizes.empty()) return factors;
+  const double whole = algebra::dot(theta, problem.sizes);
+  for (Index i = 0; i < bank.rows(); ++i) {
+    double own = 0.0;
+    for (Index m = 0; m < bank.kernels(); ++m)
+      own += bank.presence().rows(i, m) * theta[at(m)] * problem.sizes[at(m)];
+    if (own > 0.0) factors[at(i)] = std::sqrt(whole / own);
+  }
+  return factors;
+}
+
+// The sum of kernels, and coefficients that belong to it.
+struct RidgeSystem {
+  Matrix kernel;
+  Vector factors;
+};
+
+RidgeSystem system_for(const KernelBank& bank, const RidgeProblem& problem, const Vector& theta) {
+  RidgeSystem system{bank.combine(theta), factors_for(bank, problem, theta)};
+  for (Index j = 0; j < bank.rows(); ++j) {
+    for (Index i = 0; i < bank.rows(); ++i)
+      system.kernel(i, j) *= system.factors[at(i)] * system.factors[at(j)];
+  }
+  return system;
 }
 
 // Targets of the same kernel weights, whose kernels need not be summed again.
@@ -90,13 +132,15 @@ void examine_weights(const Model& model, Index target, const Vector& theta, Ridg
   finding.tried = worse(finding.tried, worse(nearest, strength));
 }
 
-void examine_coefficients(const RidgeProblem& problem, const Matrix& kernel, const Model& model, Index target,
-                          RidgeFinding& finding) {
+void examine_coefficients(const RidgeProblem& problem, const RidgeSystem& system, const Model& model,
+                          Index target, RidgeFinding& finding) {
   const double strength = part_of<RidgePart>(model).strengths[at(target)];
-  const auto c = model.coefficients.column(target);
+  Vector c;
+  for (Index i = 0; i < model.coefficients.rows(); ++i)
+    c.push_back(model.coefficients(i, target) / system.factors[at(i)]);
   const auto y = problem.y.column(target);
   Vector f(y.size());
-  algebra::gemv(algebra::Op::none, 1.0, kernel.view(), c, 0.0, f);
+  algebra::gemv(algebra::Op::none, 1.0, system.kernel.view(), c, 0.0, f);
   double primal = strength * algebra::dot(f, c);
   double apart = 0.0;
   double mean = 0.0;
@@ -149,16 +193,16 @@ double left_out_error(const RidgeProblem& problem, const Matrix& kernel, const M
 
 RidgeFinding examine_ridge(const KernelBank& bank, const Targets& targets, const Model& model) {
   const auto& part = part_of<RidgePart>(model);
-  const RidgeProblem problem = ridge_problem(targets, model);
+  const RidgeProblem problem = ridge_problem(bank, targets, model);
   RidgeFinding finding;
   Index inverses = 0;
   for (const auto& [theta, members] : groups_of(model)) {
-    const Matrix kernel = bank.combine(theta);
+    const RidgeSystem system = system_for(bank, problem, theta);
     for (const Index t : members) {
       examine_weights(model, t, theta, finding);
-      examine_coefficients(problem, kernel, model, t, finding);
+      examine_coefficients(problem, system, model, t, finding);
       if (++inverses > kMostInverses) continue;
-      const double loss = left_out_error(problem, kernel, model, t);
+      const double loss = left_out_error(problem, system.kernel, model, t);
       const double scale = std::max(loss, part.losses[at(t)]);
       if (scale != 0.0) finding.left_out = worse(finding.left_out, std::abs(loss - part.losses[at(t)]) / scale);
     }

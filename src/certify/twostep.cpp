@@ -8,9 +8,9 @@
 // so the last term proves how good γ is; θ_m must be γᵀY K_m Yγ over the sum of those.
 //
 // GRAM [Lauriola2017], with Q = (1 − λ) Y K_θ Y + λ diag(1/s) and α a distribution over the samples: γ bounds ρ² as above,
-// α bounds R² by αᵀd − αᵀQα ≤ R² ≤ max_i (d_i − 2 (Qα)_i) + αᵀQα, d = (1 − λ) diag(K_θ) + λ, and because R² is a maximum and
-// ρ² a minimum of functions that are linear in θ, no weights have a ratio R²/ρ² below the least one of a single kernel with
-// these α and γ.
+// α bounds R² by αᵀd − αᵀQα ≤ R² ≤ max_i (d_i − 2 (Qα)_i) + αᵀQα, d = (1 − λ) diag(K_θ) + λ: the model's ratio R²/ρ² is not above
+// the quotient of these bounds. Because R² is a maximum and ρ² a minimum of functions that are linear in θ, no weights have a
+// ratio below the least one of a single kernel with any α and γ, for which the model has others.
 //
 // Alignment [Cortes2012, section 3.1 and proposition 9], with inner products weighted by s_i s_j, K̃ the centred kernel
 // and L = Σ_c y_c y_cᵀ of the centred labels: θ_m must be ⟨K̃_m, L⟩/‖K̃_m‖ over the sum of those (align), or
@@ -130,6 +130,12 @@ EasyFinding examine_easymkl(const KernelBank& bank, const Targets& targets, cons
   return finding;
 }
 
+// Of one output.
+struct Distributions {
+  std::span<const double> gamma;
+  std::span<const double> ball;
+};
+
 struct GramFinding {
   double gap = 0.0;         // relative, of the ratio
   double infeasible = 0.0;  // of γ and α
@@ -169,14 +175,14 @@ struct RatioParts {
 };
 
 RatioParts ratio_parts(const KernelBank& bank, const TwoStepPart& part, const Vector& theta,
-                       const Vector& sides, Index output) {
+                       const Vector& sides, const Distributions& given) {
   const Vector weights = weights_of_samples(part, bank.rows());
   const double share = 1.0 - part.lambda;
   RatioParts parts{Matrix(bank.rows(), 2), Matrix(bank.rows(), 2), Vector(sides.size(), part.lambda), {}, {}};
   double ridges[2] = {0.0, 0.0};
   for (Index i = 0; i < bank.rows(); ++i) {
-    parts.both(i, 0) = sides[at(i)] * part.gamma(i, output);
-    parts.both(i, 1) = part.ball(i, output);
+    parts.both(i, 0) = sides[at(i)] * given.gamma[at(i)];
+    parts.both(i, 1) = given.ball[at(i)];
     for (Index c = 0; c < 2 && sides[at(i)] != 0.0; ++c) {
       parts.applied(i, c) = part.lambda / weights[at(i)] * parts.both(i, c);
       ridges[c] += parts.applied(i, c) * parts.both(i, c);
@@ -198,23 +204,40 @@ RatioParts ratio_parts(const KernelBank& bank, const TwoStepPart& part, const Ve
   return parts;
 }
 
+// What γ and α are for the sum of kernels that they were multiplied with.
+struct RatioFinding {
+  EasyFinding points;
+  BallBounds ball;
+};
+
+RatioFinding examine_ratio(const Vector& sides, const RatioParts& parts, const Distributions& given,
+                           double& infeasible) {
+  Vector g(sides.size());
+  for (std::size_t i = 0; i < g.size(); ++i) g[i] = sides[i] * parts.applied.values()[i];
+  const Vector of_ball(parts.applied.column(1).begin(), parts.applied.column(1).end());
+  RatioFinding found{examine_gamma(sides, given.gamma, g), {}};
+  infeasible = worse(infeasible, found.points.infeasible);
+  found.ball = examine_ball(sides, given.ball, parts.squares, of_ball, infeasible);
+  return found;
+}
+
 GramFinding examine_gram(const KernelBank& bank, const Targets& targets, const Model& model, Index output) {
   const auto& part = part_of<TwoStepPart>(model);
   if (part.gamma.empty() || part.ball.empty()) return {kFar, kFar};
   const Vector sides = sides_of(targets, part, output);
-  const RatioParts parts = ratio_parts(bank, part, row_of(model, output), sides, output);
-  Vector g(sides.size());
-  for (std::size_t i = 0; i < g.size(); ++i) g[i] = sides[i] * parts.applied.values()[i];
-  const EasyFinding points = examine_gamma(sides, part.gamma.column(output), g);
-  GramFinding finding{0.0, points.infeasible};
-  const Vector of_ball(parts.applied.column(1).begin(), parts.applied.column(1).end());
-  const BallBounds ball = examine_ball(sides, parts.both.column(1), parts.squares, of_ball, finding.infeasible);
+  const Vector theta = row_of(model, output);
+  const Distributions own{part.gamma.column(output), part.ball.column(output)};
+  const Distributions bounding{part.bound_gamma.column(output), part.bound_ball.column(output)};
+  GramFinding finding;
+  const RatioFinding at_weights =
+      examine_ratio(sides, ratio_parts(bank, part, theta, sides, own), own, finding.infeasible);
+  const RatioParts parts = ratio_parts(bank, part, theta, sides, bounding);
+  (void)examine_ratio(sides, parts, bounding, finding.infeasible);  // are they distributions?
   double bound = kFar;
   for (std::size_t m = 0; m < parts.radius.size(); ++m)
     bound = std::min(bound, parts.radius[m] / parts.margin[m]);
-  // γᵀQγ less its gap is below ρ²; so the ratio is not above this.
-  const double least_margin = points.square * (1.0 - points.gap);
-  finding.gap = least_margin > 0.0 ? 1.0 - bound * least_margin / ball.high : 1.0;
+  const double least_margin = at_weights.points.square * (1.0 - at_weights.points.gap);
+  finding.gap = least_margin > 0.0 ? 1.0 - bound * least_margin / at_weights.ball.high : 1.0;
   return finding;
 }
 

@@ -100,7 +100,7 @@ def test_own_margins_are_those_of_the_published_fixed_point(kloom, tmp_path):
 def test_certificate_and_tampered_margins(kloom, tmp_path):
     y, views, present = problem()
     write_views(tmp_path, y, views, present)
-    for method in ("uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "fheuristic", "pwmk", "auto"):
+    for method in ("uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "fheuristic", "pwmk", "group-mkl", "auto"):
         report = train(kloom, method)["report"]
         assert report["certificate"]["finding"] != "refuted", (method, report["certificate"])
     train(kloom, "lp-mkl", "--C", "1")
@@ -154,7 +154,7 @@ def test_predictions_against_a_transcription(kloom, tmp_path):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("method", ["uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "align", "alignf", "fheuristic", "pwmk",
+@pytest.mark.parametrize("method", ["uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "align", "alignf", "fheuristic", "pwmk", "group-mkl",
                                     "auto"])
 def test_nothing_absent_is_the_plain_fit_to_the_bit(kloom, tmp_path, method):
     y, views, present = problem()
@@ -169,7 +169,7 @@ def test_nothing_absent_is_the_plain_fit_to_the_bit(kloom, tmp_path, method):
         assert values.tobytes() == models[1][name].tobytes(), name
 
 
-@pytest.mark.parametrize("method", ["simplemkl", "auto"])
+@pytest.mark.parametrize("method", ["simplemkl", "group-mkl", "auto"])
 def test_a_view_without_weight_is_not_missed(kloom, tmp_path, method):
     """A view of noise beside two that separate: where its kernel has no weight, predictions do not need it."""
     y, views, present = problem(samples=60, absent=0.3)
@@ -178,7 +178,7 @@ def test_a_view_without_weight_is_not_missed(kloom, tmp_path, method):
     views[2] = numpy.random.RandomState(5).normal(size=views[2].shape)
     present[:, 0] = True
     write_views(tmp_path, y, views, present)
-    train(kloom, method, *(["--C", "10"] if method == "simplemkl" else []))
+    train(kloom, method, *([] if method == "auto" else ["--C", "10"]))
     weights = numpy.array(tensors_of(tmp_path / "model.kloom")["weights"]).ravel()
     idle = [name for v, name in enumerate(VIEWS) if weights[v] == 0.0]
     if not idle and method == "auto":

@@ -169,7 +169,7 @@ def test_kernels_of_any_usual_size(kloom, tmp_path):
 
 
 @pytest.mark.parametrize("method", [*METHODS, "single", "lp-mkl", "samkl", "mcmkl", "mkl-da", "ufo-mkl", "easymkl", "gram", "align",
-                                    "alignf", "fheuristic", "pwmk"])
+                                    "alignf", "fheuristic", "pwmk", "group-mkl"])
 def test_classes_of_a_single_sample(tmp_path, method):
     # bemkl ended in a segmentation fault: no class had enough samples for its choice of sigma_g.
     (tmp_path / "data.csv").write_text("x,label\n0,a\n900,a\n0,b\n0,c\n2.2,d\n")

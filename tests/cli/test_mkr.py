@@ -6,6 +6,7 @@ import io
 import numpy
 import pytest
 import scipy.linalg
+import test_absent_views as absent_views
 from conftest import FAILED, MISTAKE, edit_model
 from test_samkl import tensors_of
 
@@ -85,7 +86,7 @@ def test_choices_and_coefficients_are_those_of_a_transcription(kloom, tmp_path, 
         chosen.append(mean + rows @ solution)
     assert len(set(map(tuple, arrays["weights"].reshape(TARGETS, 3)))) > 1, "targets have weights of their own"
     out = kloom("predict", "m.kloom", "--kernel-file", "fresh.npy", "--quiet").out
-    found = [[float(row[name]) for name in row if name.startswith("y")] for row in csv.DictReader(io.StringIO(out))]
+    found = [[float(row[name]) for name in row if name.startswith("prediction")] for row in csv.DictReader(io.StringIO(out))]
     assert numpy.array(found) == pytest.approx(numpy.column_stack(chosen), rel=1e-5), "the table has six digits"
 
 
@@ -103,6 +104,39 @@ def test_descent_lowers_the_error_and_is_what_it_says(kloom, tmp_path):
         kernel = sum(w * k[:SAMPLES, :SAMPLES] for w, k in zip(theta, kernels))
         loss = left_out_loss(kernel, target, arrays["mkr.strengths"][t], numpy.ones(SAMPLES))
         assert arrays["mkr.losses"][t] == pytest.approx(loss, rel=1e-8)
+
+
+def test_samples_that_lack_views(kloom, tmp_path):
+    """Kernels divided by the shares that both samples have, then the same transcription."""
+    labels, views, present = absent_views.problem(samples=40)
+    generator = numpy.random.default_rng(6)
+    y = views[0][:, 0] + views[1][:, 0] * views[1][:, 1] + 0.1 * generator.normal(size=40)
+    absent_views.write_views(tmp_path, labels, views, present)
+    (tmp_path / "labels.csv").write_text("id,y\n" + "".join(f"s{i},{float(y[i])!r}\n" for i in range(40)))
+    options = [*absent_views.view_options(), "--kernels", "linear on views"]
+    report = kloom("train", "labels.csv", "--target", "y", *options, "--method", "mkr", "--draws", 12, "--alpha-grid",
+                   "0.1,1,10", "-o", "m.kloom", "--json").json()["report"]
+    assert report["certificate"]["finding"] == "proved", report["certificate"]
+    kernels = absent_views.linear_kernels(views, present)   # diagonals of 1 where there is a view
+    arrays = tensors_of(tmp_path / "m.kloom")
+    target, ones = y - y.mean(), numpy.ones(40)
+    losses = {}
+    for d, point in enumerate(arrays["mkr.points"].reshape(-1, 3)):
+        shares = present @ point
+        kernel = sum(w * k for w, k in zip(point, kernels)) / numpy.sqrt(numpy.outer(shares, shares))
+        for alpha in (0.1, 1.0, 10.0):
+            losses[d, alpha] = left_out_loss(kernel, target, alpha, ones), kernel
+    d, alpha = min(losses, key=lambda key: losses[key][0])
+    assert arrays["mkr.strengths"][0] == alpha
+    assert arrays["mkr.losses"][0] == pytest.approx(losses[d, alpha][0], rel=1e-9)
+    kernel = losses[d, alpha][1]
+    expected = y.mean() + kernel @ scipy.linalg.solve(kernel + alpha * numpy.eye(40), target)
+    out = kloom("predict", "m.kloom", *absent_views.view_options(), "--quiet").out
+    found = {row["id"]: float(row["prediction"]) for row in csv.DictReader(io.StringIO(out))}
+    assert [found[f"s{i}"] for i in range(40)] == pytest.approx(expected, rel=1e-5, abs=1e-5)   # six digits
+    sentence = kloom("train", "labels.csv", "--target", "y", *options, "--method", "mkr", "--steps", 3, "-o", "n.kloom",
+                     code=MISTAKE).sentence()
+    assert "steps" in sentence and "--impute median" in sentence
 
 
 @pytest.mark.parametrize("array", ["mkr.losses", "mkr.strengths", "weights", "coefficients", "bias"])

@@ -54,7 +54,7 @@ bool is_margin(const Learner& learner) {
   return learner.name == "uniform" || learner.name == "single" || learner.name == "simplemkl" ||
          learner.name == "lp-mkl" || learner.name == "easymkl" || learner.name == "align" ||
          learner.name == "alignf" || learner.name == "fheuristic" || learner.name == "gram" ||
-         learner.name == "pwmk";
+         learner.name == "pwmk" || learner.name == "group-mkl";
 }
 
 Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBank& bank) {

@@ -3,7 +3,7 @@
 import inspect
 
 import sklearn
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kloom
@@ -16,14 +16,15 @@ CHEAP = {
     "MKLDAClassifier": {"kernels": "rbf(width=1,2)", "sweeps": 2, "epochs": 3},
     "SAMKLClassifier": {"C": 1.0, "m0": "1", "updates": "one", "kernels": "rbf(width=1,2)"},
     "UFOMKLClassifier": {"kernels": "rbf(width=1,2)", "epochs": 5},
-    **{method + task: {"C": 1.0} for method in ("UniformMKL", "SingleKernel", "SimpleMKL", "LpMKL", "EasyMKL", "GRAM", "Align", "AlignF", "FHeuristic", "PWMK")
+    **{method + task: {"C": 1.0} for method in ("UniformMKL", "SingleKernel", "SimpleMKL", "LpMKL", "EasyMKL", "GRAM", "Align", "AlignF", "FHeuristic", "PWMK", "GroupMKL")
        for task in ("Classifier", "Regressor")},
 }
 
 
 def estimator_classes():
+    """Those that learn: KernelFunctions, a step before them, takes graphs and texts and gives no arrays of features."""
     return [value for _, value in inspect.getmembers(kloom, inspect.isclass)
-            if issubclass(value, BaseEstimator)]
+            if issubclass(value, BaseEstimator) and not issubclass(value, TransformerMixin)]
 
 
 def instances():

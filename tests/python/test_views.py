@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
@@ -89,3 +90,59 @@ def test_what_is_refused():
         Views({"a": None})
     with pytest.raises(ValueError, match="lack some of the views"):
         kloom.LMKLClassifier().fit(views, y)
+
+
+class Annotated:
+    """What kloom asks of an AnnData object, as its documentation describes it."""
+
+    def __init__(self, X, names, obsm=None):
+        self.X, self.obsm = X, obsm or {}
+        self.obs_names, self.var_names = names, [f"gene{k}" for k in range(X.shape[1])]
+
+
+class Modalities:
+    """The same of MuData: modalities of some of the samples each."""
+
+    def __init__(self, mod):
+        self.mod, self.obsm = mod, {}
+        self.obs_names = sorted({name for part in mod.values() for name in part.obs_names})
+
+
+def annotated_kinds():
+    """The stand-ins, and the packages' own classes where they are installed."""
+    kinds = [(Annotated, Modalities)]
+    try:
+        import anndata
+        import mudata
+    except ImportError:
+        return kinds
+    mudata.set_options(pull_on_update=False)
+
+    def real(X, names, obsm=None):
+        return anndata.AnnData(X, obs=pd.DataFrame(index=names), var=pd.DataFrame(index=[f"gene{k}" for k in range(X.shape[1])]),
+                               obsm=obsm)
+    return [*kinds, (real, mudata.MuData)]
+
+
+@pytest.mark.parametrize("annotated, modalities", annotated_kinds())
+def test_annotated_data(annotated, modalities):
+    views, y, present = three_views()
+    names = [f"s{i:02d}" for i in range(60)]
+    complete = {name: np.nan_to_num(view) for name, view in views.items()}
+    one = annotated(np.zeros((60, 2)), names, {"X_pca": complete["rna"], "X_image": complete["image"]})
+    found = UniformMKLClassifier(C=1.0).fit(one, y)
+    expected = UniformMKLClassifier(C=1.0).fit({"X_pca": complete["rna"], "X_image": complete["image"]}, y)
+    assert np.array_equal(found.decision_function(one), expected.decision_function({"X_pca": complete["rna"],
+                                                                                     "X_image": complete["image"]}))
+    bare = Views(annotated(sparse.csr_matrix(complete["rna"]), names))
+    assert bare.shape == (60, 3) and bare.table().names[0] == "X.gene0"
+    several = modalities({name: annotated(view[present[:, place]], [names[i] for i in np.flatnonzero(present[:, place])])
+                          for place, (name, view) in enumerate(views.items())})
+    given = Views(several)
+    order = [names.index(name) for name in several.obs_names]
+    for place, name in enumerate(views):
+        assert given.present[name].tolist() == present[order, place].tolist()
+        np.testing.assert_array_equal(np.column_stack(given.tables[name].columns), views[name][order])
+    model = UniformMKLClassifier(C=1.0).fit(several, y[order])
+    assert model.views_present(several)["rna"].tolist() == present[order, 0].tolist()
+    assert cross_val_score(UniformMKLClassifier(C=1.0), given, y[order], cv=3).shape == (3,)

@@ -81,6 +81,8 @@ std::shared_ptr<const ModelPart> FirstWeights::part(MarginPart margin,
   }
   if (method_ == MarginMethod::gram) {
     columns(part->ball, bank_.rows(), &RuleWeights::ball);
+    columns(part->bound_gamma, bank_.rows(), &RuleWeights::bound_gamma);
+    columns(part->bound_ball, bank_.rows(), &RuleWeights::bound_ball);
     part->ratio_gap = gap_of(outputs);
   }
   if (method_ == MarginMethod::pwmk) {

@@ -27,6 +27,8 @@ constexpr MethodInfo kMethods[] = {
     {MarginMethod::simplemkl, "simplemkl", "l1-norm MKL: few kernels, with a duality gap as certificate"},
     {MarginMethod::lp_mkl, "lp-mkl",
      "lp-norm MKL: weights spread over all kernels, with a duality gap as certificate"},
+    {MarginMethod::group_mkl, "group-mkl",
+     "group-lasso and elastic-net MKL: kernels of a view count together, with a duality gap as certificate"},
     {MarginMethod::easymkl, "easymkl",
      "EasyMKL: weights from the distance of the classes in every kernel, then a support vector machine"},
     {MarginMethod::gram, "gram",

@@ -72,7 +72,10 @@ class Fitter {
         targets_(targets),
         options_(options),
         context_(context),
-        first_(method, bank, targets, options, context) {}
+        first_(method, bank, targets, options, context) {
+    if (method == MarginMethod::group_mkl)
+      set_ = weight_set(bank.names(), options.groups, options.norm, options.mix);
+  }
 
   // Chooses C and, for the single kernel, the kernel where they are to be chosen; learns all outputs.
   FitResult fit();
@@ -113,6 +116,7 @@ class Fitter {
   const MarginOptions& options_;
   const Context& context_;
   FirstWeights first_;
+  WeightSet set_;                               // group-mkl
   std::vector<std::vector<Index>> candidates_;  // single: kernels to choose from, per output
 };
 
@@ -130,6 +134,11 @@ MarginSettings Fitter::settings() const {
     settings.norm = options_.norm;
     settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
   }
+  if (method_ == MarginMethod::group_mkl) {
+    settings.rule = WeightRule::grouped;
+    settings.norm = 0.0;
+    settings.set = set_;
+  }
   settings.margin_root = margin_root(settings.rule == WeightRule::fixed ? 0.0 : settings.norm);
   return settings;
 }
@@ -138,6 +147,7 @@ MarginSettings Fitter::settings() const {
 Vector Fitter::start(const Output& output, std::size_t k, Index fold) {
   if (is_two_step(method_))
     return first_.of(output, static_cast<Index>(k), fold, folds_of(output, context_.seed)).theta;
+  if (method_ == MarginMethod::group_mkl) return even_weights(set_);
   return start_weights(bank_.kernels(), settings().rule, settings().norm);
 }
 
@@ -441,6 +451,9 @@ FitResult Fitter::fit() {
   part.regression = outputs.front().task.regression;
   part.epsilon = part.regression ? options_.epsilon : 0.0;
   part.norm = settings().rule == WeightRule::fixed ? 0.0 : settings().norm;
+  part.groups.assign(set_.group.begin(), set_.group.end());
+  part.group_norm = set_.norm;
+  part.mix = set_.mix;
   part.box = Matrix(bank_.rows(), static_cast<Index>(outputs.size()));
   PathPoint point;
   point.price = options_.C;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1), ℓp-norm MKL, and weights
+// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1), ℓp-norm MKL, weights in groups, and weights
 // by a rule before the machine (EasyMKL, GRAM, PWMK, alignment). They differ in how kernel weights are found (mkl.h,
 // methods/twostep/rules.h); tasks, choice of C and probabilities are the same for all.
 //
@@ -22,7 +22,9 @@ struct MarginOptions {
   double C = 0.0;                              // price of a violation of the margin; 0: choose it from C_grid
   std::string C_grid = "10^-2..10^3";          // values to choose C from by cross-validation
   Index folds = 3;                             // of that cross-validation and of probabilities
-  double norm = 2.0;                           // p (lp-mkl)
+  double norm = 2.0;                           // p (lp-mkl), within a group (group-mkl)
+  std::string groups = "views";                // kernels that count together (group-mkl)
+  double mix = 1.0;                            // v: 1 selects groups, 0 keeps them all (group-mkl)
   double lambda = 0.1;                         // share of ‖γ‖² (easymkl), of the ridge (gram)
   double threshold = 0.5;                      // accuracy that is worth nothing (pwmk)
   double single_C = 1.0;                       // C of the machines on single kernels (pwmk)
@@ -36,7 +38,19 @@ struct MarginOptions {
 };
 
 // Those from easymkl on find their weights by a rule before the machine.
-enum class MarginMethod { uniform, single, simplemkl, lp_mkl, easymkl, gram, align, alignf, fheuristic, pwmk };
+enum class MarginMethod {
+  uniform,
+  single,
+  simplemkl,
+  lp_mkl,
+  group_mkl,
+  easymkl,
+  gram,
+  align,
+  alignf,
+  fheuristic,
+  pwmk
+};
 
 [[nodiscard]] const char* name_of(MarginMethod method);
 [[nodiscard]] const OptionTable<MarginOptions>& margin_option_table(MarginMethod method);

@@ -127,6 +127,8 @@ class Solver {
   [[nodiscard]] Vector combined_scores(const Vector& coefficients);
   [[nodiscard]] double dual_penalty(const Vector& q) const;
   [[nodiscard]] Vector norm_update(const Point& point) const;
+  [[nodiscard]] Vector grouped_update(const Point& point) const;
+  void switch_off(Point& point);
   [[nodiscard]] Vector newton_target(const Point& point, const std::vector<Index>& watched,
                                      const Vector& weights);
   [[nodiscard]] Point second_order_step(const Point& point);
@@ -249,8 +251,9 @@ void Solver::complete(Point& point) const {
   fill_objectives(point);
 }
 
-// ½ of the norm dual to p of q: what the dual subtracts.
+// ½ of the norm dual to p of q, or of what weights in groups make of it at most: what the dual subtracts.
 double Solver::dual_penalty(const Vector& q) const {
+  if (settings_.rule == WeightRule::grouped) return 0.5 * support(settings_.set, q);
   const double largest = *std::max_element(q.begin(), q.end());
   if (largest <= 0.0) return 0.0;
   if (settings_.norm == 1.0) return 0.5 * largest;
@@ -293,6 +296,23 @@ Vector Solver::norm_update(const Point& point) const {
   for (double& value : theta) sum += std::pow(value /= largest, p);
   for (double& value : theta) value /= std::pow(sum, 1.0 / p);
   return theta;
+}
+
+Vector Solver::grouped_update(const Point& point) const {
+  Vector lengths;  // ‖w_m‖
+  for (std::size_t m = 0; m < point.theta.size(); ++m)
+    lengths.push_back(point.theta[m] * std::sqrt(point.q[m]));
+  return best_weights(settings_.set, lengths, point.theta);
+}
+
+// The update makes weights small and never 0. Groups with next to nothing go where the rest is as good as was asked for.
+void Solver::switch_off(Point& point) {
+  constexpr double kNextToNothing = 1e-3;
+  Vector theta = without_small_groups(settings_.set, point.theta, kNextToNothing);
+  if (theta == point.theta) return;
+  Point candidate = evaluate(std::move(theta), point.alpha);
+  if (!stopped_ && relative_gap(candidate.primal, candidate.dual) <= settings_.tolerance)
+    point = std::move(candidate);
 }
 
 // Hessian of J in the weights of the watched kernels: Vᵀ B V, V the kernels' outputs at the free support vectors F and
@@ -418,6 +438,8 @@ Point Solver::next(const Point& point) {
   switch (settings_.rule) {
     case WeightRule::norm:
       return evaluate(norm_update(point), point.alpha);
+    case WeightRule::grouped:
+      return evaluate(grouped_update(point), point.alpha);
     case WeightRule::second_order:
       return second_order_step(point);
     case WeightRule::reduced_gradient:
@@ -465,6 +487,7 @@ MarginSolution Solver::solve(MarginStart start) {
     point = std::move(candidate);
   }
   complete(point);
+  if (settings_.rule == WeightRule::grouped && solution.status == Status::converged) switch_off(point);
   solution.theta = point.theta;
   solution.alpha = point.alpha;
   solution.coefficients = point.coefficients;

@@ -7,6 +7,7 @@
 //   given        a bank, labels ±1 (hinge loss) or numbers (ε-insensitive loss), C per sample, the norm p
 //   returns      θ, coefficients, bias, primal and dual objective
 //
+// In place of the norm, weights may be in groups (weight_set.h).
 // p = 1 selects kernels [Rakotomamonjy2008], p > 1 spreads the weights [Kloft2011], θ fixed is a plain SVM.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/report.h"
+#include "methods/margin/weight_set.h"
 #include "methods/seam/duality_gap.h"
 #include "solvers/svm.h"
 
@@ -36,13 +38,15 @@ struct MarginTask {
 enum class WeightRule {
   fixed,            // θ stays as it starts
   norm,             // ℓp by its closed-form update
+  grouped,          // in groups, by a closed-form update, too
   second_order,     // ℓ1 by Newton steps on the simplex (default for p = 1)
   reduced_gradient  // ℓ1 as SimpleMKL does it
 };
 
 struct MarginSettings {
   WeightRule rule = WeightRule::second_order;
-  double norm = 1.0;          // p
+  double norm = 1.0;          // p; 0: none (fixed, grouped)
+  WeightSet set = {};         // grouped
   double tolerance = 1e-3;    // relative duality gap
   Index iterations = 500;     // updates of θ
   std::string stage = "mkl";  // for progress

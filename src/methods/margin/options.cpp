@@ -37,6 +37,16 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
         {"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"});
     return table;
   }();
+  static const OptionTable<O> grouped = [] {
+    OptionTable<O> table = common;
+    table.push_back({"groups", &O::groups,
+                     "kernels that count together: views (or columns), none, or a name for each kernel"});
+    table.push_back({"mix", &O::mix, NumberRule{0.0, false, 1.0},
+                     "1 selects groups, 0 keeps all of them, between is the elastic net"});
+    table.push_back({"norm", &O::norm, norm_rule,
+                     "p within a group: 1 selects kernels there, too, inf makes their weights equal"});
+    return table;
+  }();
   static const OptionTable<O> two_sides = [] {
     OptionTable<O> table = common;
     std::erase_if(table, [](const OptionField<O>& field) { return field.suits == kForNumbers; });
@@ -67,6 +77,8 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
       return simple;
     case MarginMethod::lp_mkl:
       return norm;
+    case MarginMethod::group_mkl:
+      return grouped;
     case MarginMethod::easymkl:
       return easy;
     case MarginMethod::gram:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "methods/margin/part.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -22,6 +23,7 @@ Predictions MarginPart::predict(const Model& model, const KernelBank& bank,
 std::shared_ptr<const ModelPart> MarginPart::restricted(const Needs& needs) const {
   if (norm_shares.empty()) return nullptr;
   auto small = std::make_shared<MarginPart>(*this);
+  if (!groups.empty()) small->groups = models::selected(groups, needs.kernels);
   small->norm_shares = models::selected(norm_shares, needs.kernels, models::all_of(norm_shares.cols()));
   return small;
 }
@@ -33,6 +35,10 @@ Index MarginPart::scores_for(Index classes) const {
 void MarginPart::save(PartWriter& file) const {
   file.vector("margin", {norm, epsilon, target_centre, target_scale});
   file.matrix("margin.box", box);
+  if (!groups.empty()) {
+    file.vector("margin.set", {group_norm, mix});
+    file.vector("margin.groups", groups);
+  }
   if (!pairs.empty()) file.matrix("margin.pairs", pairs);
   if (!platt.empty()) file.matrix("margin.platt", platt);
   if (!norm_shares.empty()) file.matrix("margin.norm_shares", norm_shares);
@@ -71,6 +77,14 @@ std::string MarginPart::trouble(const Model& model) const {
   if (!models::all_above(margins.values(), 0.0)) return "a margin of a sample is no number above 0";
   if (!models::all_above({&target_scale, 1}, 0.0)) return "the scale of the target is not positive";
   if (!std::isfinite(target_centre)) return "the centre of the target is no finite number";
+  if (!models::empty_or(groups, std::ssize(model.kernel_names)))
+    return "there is not one group for each kernel";
+  const bool numbered = std::ranges::all_of(groups, [&](double g) {
+    return g >= 0.0 && g < static_cast<double>(groups.size()) && g == std::floor(g);
+  });
+  if (!numbered) return "a group of kernels has an impossible number";
+  if (!(group_norm >= 1.0) || !(mix >= 0.0 && mix <= 1.0) || (!groups.empty() && norm != 0.0))
+    return "the bound of weights in groups is none";
   if (!(norm == 0.0 || norm >= 1.0)) return "the norm of the kernel weights is none";
   if (!models::all_at_least({&epsilon, 1}, 0.0)) return "the width of the tube is no number >= 0";
   if (!models::all_at_least(box.values(), 0.0)) return "a bound of the coefficients is no number >= 0";
@@ -116,6 +130,13 @@ void load_margin_part(PartReader& file, MarginPart& part) {
   part.target_centre = values[2];
   part.target_scale = values[3];
   part.box = file.matrix("margin.box");
+  if (file.has("margin.groups")) {
+    part.groups = file.vector("margin.groups");
+    const Vector set = file.vector("margin.set");
+    if (set.size() != 2) file.damaged("'margin.set' does not have two numbers");
+    part.group_norm = set[0];
+    part.mix = set[1];
+  }
   if (file.has("margin.pairs")) part.pairs = file.matrix("margin.pairs");
   if (file.has("margin.platt")) part.platt = file.matrix("margin.platt");
   if (file.has("margin.norm_shares")) part.norm_shares = file.matrix("margin.norm_shares");

@@ -23,8 +23,8 @@ namespace {
 constexpr const char* kName = "mkr";
 
 // `means`: of every target under the weights.
-RidgeTask task_of(const Targets& targets, Vector& means) {
-  RidgeTask task{targets.values, {}};
+RidgeTask task_of(const KernelBank& bank, const Targets& targets, Vector& means) {
+  RidgeTask task{targets.values, {}, kernel_sizes(bank)};
   for (Index i = 0; i < targets.samples(); ++i) task.weights.push_back(weight_of(targets, i));
   const double total = std::accumulate(task.weights.begin(), task.weights.end(), 0.0);
   for (Index t = 0; t < task.y.cols(); ++t) {
@@ -91,8 +91,14 @@ FitResult learned(const KernelBank& bank, const Targets& targets, const MkrOptio
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * n);
   Vector means;
-  const RidgeTask task = task_of(targets, means);
+  const RidgeTask task = task_of(bank, targets, means);
   auto part = std::make_shared<RidgePart>();
+  if (!task.sizes.empty() && options.steps > 0)
+    throw InvalidArgument(
+        "some samples lack some of the views, and descent (option steps) is for samples that all have all "
+        "views; "
+        "leave it out, or fill the views in with --impute median");
+  part->sizes = task.sizes;
   part->points = simplex_points(bank.names(), options.draws, context.seed);
   part->grid = grid_of(options);
   part->sample_weights = targets.weights;
@@ -138,6 +144,7 @@ Learner mkr_learner() {
   learner.summary = "ridge regression on kernel weights of least leave-one-out error, for thousands of targets";
   learner.doc_page = "docs/methods/mkr.md";
   learner.tasks = {Task::regression, Task::multi_regression};
+  learner.absent_tasks = learner.tasks;
   learner.options = describe_options(mkr_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

@@ -13,9 +13,9 @@
 namespace kloom::methods {
 
 struct MkrOptions {
-  Index draws = 100;                      // points of the simplex that are tried
+  Index draws = 100;                       // points of the simplex that are tried
   std::string alpha_grid = "10^-4..10^4";  // α to choose from
-  Index steps = 0;                        // of descent from the best point, for every target
+  Index steps = 0;                         // of descent from the best point, for every target
 };
 
 [[nodiscard]] const OptionTable<MkrOptions>& mkr_option_table();

@@ -10,6 +10,7 @@
 #include "algebra/blas.h"
 #include "base/progress.h"
 #include "kloom/error.h"
+#include "models/scores.h"
 #include "solvers/draws.h"
 
 namespace kloom::methods {
@@ -43,7 +44,7 @@ class Search {
   [[nodiscard]] RidgeChoice take() { return std::move(choice_); }
 
  private:
-  [[nodiscard]] algebra::Eigen decomposed(const Vector& theta) const;
+  [[nodiscard]] algebra::Eigen decomposed(const Vector& theta);
   void try_strength(const Vector& theta, const algebra::Eigen& eigen, const Matrix& squares, double strength);
   void keep_better(const Vector& theta, double strength, const Matrix& dual, const Vector& inverse);
 
@@ -55,17 +56,23 @@ class Search {
   const KernelBank& bank_;
   const RidgeTask& task_;
   const Vector& grid_;
-  Vector roots_;
+  Vector roots_;   // of the weights
+  Vector scales_;  // of the rows of the kernel at the point
   double total_ = 0.0;
   Index begin_ = 0;  // the first target of the block
   Matrix rotated_;   // Vᵀŷ of the block
   RidgeChoice choice_;
 };
 
-algebra::Eigen Search::decomposed(const Vector& theta) const {
+algebra::Eigen Search::decomposed(const Vector& theta) {
   Matrix kernel = bank_.combine(theta);
+  scales_ = roots_;
+  if (!task_.sizes.empty()) {
+    const Vector present = models::present_scales(bank_.presence().rows, theta, task_.sizes);
+    for (std::size_t i = 0; i < present.size(); ++i) scales_[i] *= present[i];
+  }
   for (Index j = 0; j < kernel.cols(); ++j) {
-    for (Index i = 0; i < kernel.rows(); ++i) kernel(i, j) *= roots_[at(i)] * roots_[at(j)];
+    for (Index i = 0; i < kernel.rows(); ++i) kernel(i, j) *= scales_[at(i)] * scales_[at(j)];
   }
   return algebra::symmetric_eigen(kernel.view(), true);
 }
@@ -115,11 +122,23 @@ void Search::keep_better(const Vector& theta, double strength, const Matrix& dua
     choice_.losses[at(target)] = loss;
     choice_.strengths[at(target)] = strength;
     for (Index m = 0; m < bank_.kernels(); ++m) choice_.theta(target, m) = theta[at(m)];
-    for (Index i = 0; i < dual.rows(); ++i) choice_.coefficients(i, target) = roots_[at(i)] * dual(i, t);
+    for (Index i = 0; i < dual.rows(); ++i) choice_.coefficients(i, target) = scales_[at(i)] * dual(i, t);
   }
 }
 
 }  // namespace
+
+Vector kernel_sizes(const KernelBank& bank) {
+  if (bank.presence().complete()) return {};
+  const Matrix& presence = bank.presence().rows;
+  const Matrix diagonal = bank.diagonal();
+  Vector sizes;
+  for (Index m = 0; m < bank.kernels(); ++m) {
+    const double count = std::accumulate(presence.column(m).begin(), presence.column(m).end(), 0.0);
+    sizes.push_back(count > 0.0 ? algebra::dot(diagonal.column(m), presence.column(m)) / count : 0.0);
+  }
+  return sizes;
+}
 
 Matrix simplex_points(const std::vector<std::string>& names, Index draws, std::uint64_t seed) {
   const auto kernels = std::ssize(names);

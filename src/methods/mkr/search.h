@@ -7,6 +7,9 @@
 //
 // With K̂ = S^½ K S^½ = V Λ Vᵀ and Ĝ = K̂ + α I, the error of sample i when it is left out is (Ĝ⁻¹ŷ)_i / (Ĝ⁻¹)_ii, times
 // S^−½: one decomposition for every point serves all strengths and targets.
+//
+// Where samples lack kernels, K(i, j) is divided by √(s_i s_j) with the shares s of the point's kernels that they have
+// (present_scales of models/scores.h), and the coefficients hold the training samples' part of that.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +25,9 @@ namespace kloom::methods {
 // Points of the simplex, draws × P: equal weights first, then Dirichlet draws of concentration 1 (spread) and 0.1 (near
 // its edges) in turn. A kernel's numbers depend on seed and name alone, so that permuted kernels have permuted points.
 [[nodiscard]] Matrix simplex_points(const std::vector<std::string>& names, Index draws, std::uint64_t seed);
+
+// Mean diagonals over the samples that have the kernel; nothing where every sample has every kernel.
+[[nodiscard]] Vector kernel_sizes(const KernelBank& bank);
 
 // The best point and strength of every target, the first of equal ones. Throws InvalidArgument where kernels are so far
 // from semidefinite that no strength has a solution.

@@ -10,6 +10,8 @@ namespace kloom::methods {
 struct RidgeTask {
   Matrix y;        // N × targets, about their means
   Vector weights;  // s of the samples
+  Vector
+      sizes;  // mean diagonal of every kernel over the samples that have it; empty: every sample has all kernels
 };
 
 // For every target.

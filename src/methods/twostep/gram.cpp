@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // With θ on the simplex, R²(θ) is the largest of functions that are linear in θ, one for every α, and ρ²(θ) the least of
-// such functions of γ. So R²/ρ² is quasi-convex, what the gradient finds is the global minimum, and the solutions α and γ
-// for any θ prove a lower bound for all θ':
+// such functions of γ. So R²/ρ² is quasi-convex, its minimum is global, and any α and γ prove a lower bound for all θ:
 //
-//   R²(θ')/ρ²(θ') ≥ (r₀ + rᵀθ')/(g₀ + gᵀθ') ≥ min_m (r₀ + r_m)/(g₀ + g_m),
-//   r_m = (1 − λ)(Σ_i α_i K_m(i, i) − αᵀK_mα),   r₀ = λ (1 − Σ_i α_i²/s_i)
-//   g_m = (1 − λ) γᵀYK_mYγ,                      g₀ = λ Σ_i γ_i²/s_i
+//   R²(θ)/ρ²(θ) ≥ rᵀθ/gᵀθ ≥ min_m r_m/g_m,   r_m = (1 − λ)(Σ_i α_i K_m(i, i) − αᵀK_mα) + λ (1 − Σ_i α_i²/s_i)
+//                                            g_m = (1 − λ) γᵀYK_mYγ + λ Σ_i γ_i²/s_i
 //
-// The paper takes gradient steps on β, θ = softmax(β). These are steps along the same path without the factor θ_m of
-// that gradient, which would let small weights stay small for long: θ_m is multiplied by exp(−step · slope_m).
+// The paper takes gradient steps on β, θ = softmax(β). Here h(θ) = R²(θ) − t ρ²(θ), convex and 0 at the best point so far if t
+// is its ratio, is minimised from its cuts r − t g of all points by the level method [LemarechalNemirovskiiNesterov1995]. The
+// multipliers of the cuts average the α and γ to those of the best bound.
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "algebra/blas.h"
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "methods/twostep/geometry.h"
 #include "methods/twostep/rules.h"
+#include "solvers/simplex_cuts.h"
 
 namespace kloom::methods {
 namespace {
@@ -30,9 +29,9 @@ struct RatioPoint {
   Vector theta;
   NearestPoints points;
   SmallestBall ball;
-  Vector slope;        // of log(R²/ρ²) by θ_m
+  Vector radius;       // r
+  Vector margin;       // g
   double ratio = 0.0;  // R²/ρ²
-  double bound = 0.0;  // no weights have a lower ratio
 };
 
 class RadiusMargin {
@@ -49,16 +48,13 @@ class RadiusMargin {
 
   // `near`: a point to start from, or none.
   [[nodiscard]] RatioPoint at_weights(Vector theta, const RatioPoint& near) const;
-  // Of the ratio; each square may be off by two violations, and the ratio by twice as much either way.
-  [[nodiscard]] double gap(const RatioPoint& point) const {
-    return 1.0 - point.bound / point.ratio + 8.0 * violation_;
-  }
+  // By which part a ratio may be too low: each of its squares is within two violations.
+  [[nodiscard]] double error() const { return 8.0 * violation_; }
 
  private:
   void compare(RatioPoint& point) const;
 
-  // The ratio changes with the square of the gap, so its error must be far smaller than the gap.
-  static constexpr double kPart = 1e-5;
+  static constexpr double kPart = 1e-4;
   static constexpr double kLeast = 1e-11;
 
   const KernelBank& bank_;
@@ -84,7 +80,7 @@ RatioPoint RadiusMargin::at_weights(Vector theta, const RatioPoint& near) const 
   return point;
 }
 
-// Fills in ratio, bound and slope.
+// Fills in r, g and the ratio.
 void RadiusMargin::compare(RatioPoint& point) const {
   Matrix both(bank_.rows(), 2);
   double r0 = lambda_;
@@ -98,27 +94,83 @@ void RadiusMargin::compare(RatioPoint& point) const {
     r0 -= ridge_[at(i)] * alpha * alpha;
   }
   const Matrix forms = bank_.quadratic_forms(both.view());
-  Vector g;
-  Vector r;
   for (Index m = 0; m < bank_.kernels(); ++m) {
-    g.push_back((1.0 - lambda_) * std::max(0.0, forms(m, 0)));
     const double squares = algebra::dot(point.ball.alpha, diagonal_.column(m));
-    r.push_back((1.0 - lambda_) * std::max(0.0, squares - forms(m, 1)));
+    point.margin.push_back(g0 + (1.0 - lambda_) * std::max(0.0, forms(m, 0)));
+    point.radius.push_back(r0 + (1.0 - lambda_) * std::max(0.0, squares - forms(m, 1)));
   }
-  const double radius = r0 + algebra::dot(r, point.theta);
-  const double margin = g0 + algebra::dot(g, point.theta);
-  point.ratio = radius / margin;
-  point.bound = std::numeric_limits<double>::infinity();
-  for (std::size_t m = 0; m < g.size(); ++m) {
-    point.slope.push_back(r[m] / radius - g[m] / margin);
-    point.bound = std::min(point.bound, (r0 + r[m]) / (g0 + g[m]));
-  }
+  point.ratio = algebra::dot(point.radius, point.theta) / algebra::dot(point.margin, point.theta);
 }
 
-Vector moved(const RatioPoint& point, double step) {
-  const double least = *std::ranges::min_element(point.slope);
-  Vector theta = point.theta;
-  for (std::size_t m = 0; m < theta.size(); ++m) theta[m] *= std::exp(-step * (point.slope[m] - least));
+// All points that were looked at, the best of them, and the best bound that they prove together.
+class RatioBundle {
+ public:
+  void add(RatioPoint point) {
+    if (seen_.empty() || point.ratio < best().ratio) best_ = seen_.size();
+    seen_.push_back(std::move(point));
+  }
+  [[nodiscard]] const RatioPoint& best() const { return seen_[best_]; }
+  [[nodiscard]] double bound() const { return bound_; }
+  // Looks for the least value of the cuts; the weights to look at next, or none where nothing can be lower.
+  [[nodiscard]] Vector next();
+  // Σ_k multiplier_k x_k of the best bound.
+  template <typename Part>
+  [[nodiscard]] Vector average(const Part& part) const {
+    Vector sum(part(seen_.front()).size());
+    for (std::size_t k = 0; k < multipliers_.size(); ++k) algebra::axpy(multipliers_[k], part(seen_[k]), sum);
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] double bound_of(const Vector& multipliers) const;
+
+  std::vector<RatioPoint> seen_;
+  std::size_t best_ = 0;
+  double bound_ = 0.0;
+  Vector multipliers_;  // of the best bound
+};
+
+double RatioBundle::bound_of(const Vector& multipliers) const {
+  Vector radius(seen_.front().radius.size());
+  Vector margin(radius.size());
+  for (std::size_t k = 0; k < multipliers.size(); ++k) {
+    algebra::axpy(multipliers[k], seen_[k].radius, radius);
+    algebra::axpy(multipliers[k], seen_[k].margin, margin);
+  }
+  double least = radius.front() / margin.front();
+  for (std::size_t m = 1; m < radius.size(); ++m) least = std::min(least, radius[m] / margin[m]);
+  return least;
+}
+
+Vector RatioBundle::next() {
+  solvers::SimplexCuts cuts(std::ssize(best().theta));
+  for (const RatioPoint& point : seen_) {
+    Vector slope = point.radius;
+    algebra::axpy(-best().ratio, point.margin, slope);
+    algebra::scale(1.0 / algebra::dot(point.radius, point.theta),
+                   slope);  // of the size 1, whatever the kernels'
+    cuts.add(0.0, slope);
+  }
+  const solvers::SimplexCuts::Minimum least = cuts.minimise();
+  Vector multipliers = least.multipliers;
+  for (std::size_t k = 0; k < multipliers.size(); ++k)
+    multipliers[k] /= algebra::dot(seen_[k].radius, seen_[k].theta);
+  multipliers = weights_of(std::move(multipliers));
+  const double bound = bound_of(multipliers);
+  if (multipliers_.empty() || bound > bound_) {
+    bound_ = bound;
+    multipliers_ = std::move(multipliers);
+  }
+  constexpr double kRounding = 1e-12;
+  if (!(least.value < -kRounding)) return {};
+  constexpr double kLevel = 0.5;  // between the least value and that of the best point, 0
+  return weights_of(cuts.project(best().theta, kLevel * least.value));
+}
+
+Vector without_small(Vector theta) {
+  constexpr double kSmall = 1e-3;
+  const double least = kSmall * *std::ranges::max_element(theta);
+  for (double& weight : theta) weight = weight < least ? 0.0 : weight;
   return weights_of(std::move(theta));
 }
 
@@ -131,23 +183,31 @@ RuleWeights gram_weights(const KernelBank& bank, const RuleTask& task, const Gra
   if (!has_both_sides(task)) return result;
   const auto n = static_cast<double>(bank.rows());
   const algebra::ThreadScope threads(context, n * n * static_cast<double>(bank.kernels()));
-  constexpr double kShortest = 1e-10;  // a step so short that rounding decides
   const RadiusMargin problem(bank, task, settings, context);
   ProgressMeter meter(context, "ratio of radius and margin");
-  RatioPoint best = problem.at_weights(std::move(result.theta), {});
-  double step = 1.0;
-  for (result.iterations = 1; result.iterations < settings.iterations; ++result.iterations) {
-    if (problem.gap(best) <= settings.tolerance || step < kShortest) break;
-    if (meter.step(result.iterations, settings.iterations, best.ratio)) break;
-    RatioPoint next = problem.at_weights(moved(best, step), best);
-    const bool lower = next.ratio < best.ratio;
-    step *= lower ? 2.0 : 0.25;
-    if (lower) best = std::move(next);
+  RatioBundle bundle;
+  const auto gap = [&](const RatioPoint& point) {
+    return std::max(0.0, 1.0 - bundle.bound() / point.ratio) + problem.error();
+  };
+  bundle.add(problem.at_weights(std::move(result.theta), {}));
+  for (result.iterations = 1;; ++result.iterations) {
+    Vector theta = bundle.next();
+    const bool done = theta.empty() || gap(bundle.best()) <= settings.tolerance;
+    if (done || result.iterations >= settings.iterations ||
+        meter.step(result.iterations, settings.iterations, bundle.best().ratio))
+      break;
+    bundle.add(problem.at_weights(std::move(theta), bundle.best()));
   }
-  result.gap = problem.gap(best);
-  result.theta = std::move(best.theta);
-  result.gamma = std::move(best.points.gamma);
-  result.ball = std::move(best.ball.alpha);
+  RatioPoint point = bundle.best();
+  // Projections are inside of the simplex: kernels with next to no weight go where the rest is as good as was asked for.
+  RatioPoint few = problem.at_weights(without_small(point.theta), point);
+  if (gap(few) <= settings.tolerance) point = std::move(few);
+  result.gap = gap(point);
+  result.theta = std::move(point.theta);
+  result.gamma = std::move(point.points.gamma);
+  result.ball = std::move(point.ball.alpha);
+  result.bound_gamma = bundle.average([](const RatioPoint& one) -> const Vector& { return one.points.gamma; });
+  result.bound_ball = bundle.average([](const RatioPoint& one) -> const Vector& { return one.ball.alpha; });
   return result;
 }
 

@@ -13,6 +13,8 @@ void TwoStepPart::save(PartWriter& file) const {
   if (!ball.empty()) {
     file.vector("rule.gap", {ratio_gap});
     file.matrix("rule.ball", ball);
+    file.matrix("rule.bound_gamma", bound_gamma);
+    file.matrix("rule.bound_ball", bound_ball);
   }
   if (!accuracies.empty()) {
     file.vector("rule.threshold", {threshold});
@@ -31,11 +33,14 @@ std::string TwoStepPart::trouble(const Model& model) const {
   const Index outputs = model.coefficients.cols();
   if (gamma.empty() != (lambda == 0.0)) return "lambda and gamma belong to different rules";
   if (!gamma.empty() && !models::is_shape(gamma, samples, outputs)) return "gamma has the wrong shape";
-  if (!ball.empty() && !models::is_shape(ball, samples, outputs)) return "the ball has the wrong shape";
+  for (const Matrix* one : {&ball, &bound_gamma, &bound_ball}) {
+    if (one->empty() != ball.empty() || (!one->empty() && !models::is_shape(*one, samples, outputs)))
+      return "the ball or the bound has the wrong shape";
+    if (!models::all_at_least(one->values(), 0.0)) return "a share of the ball or the bound is no number >= 0";
+  }
   if (!accuracies.empty() && !models::is_shape(accuracies, std::ssize(model.kernel_names), outputs))
     return "the accuracies have the wrong shape";
   if (!models::all_at_least(gamma.values(), 0.0)) return "a gamma is no number >= 0";
-  if (!models::all_at_least(ball.values(), 0.0)) return "a share of the ball's centre is no number >= 0";
   if (!models::all_at_least(accuracies.values(), 0.0)) return "an accuracy is no number >= 0";
   if (!sample_weights.empty() && std::ssize(sample_weights) != samples)
     return "the sample weights are not one for each sample";
@@ -62,6 +67,8 @@ std::shared_ptr<const ModelPart> load_two_step(PartReader& file, const Model& /*
   if (file.has("rule.ball")) {
     part->ratio_gap = number_of(file, "rule.gap");
     part->ball = file.matrix("rule.ball");
+    part->bound_gamma = file.matrix("rule.bound_gamma");
+    part->bound_ball = file.matrix("rule.bound_ball");
   }
   if (file.has("rule.accuracies")) {
     part->threshold = number_of(file, "rule.threshold");

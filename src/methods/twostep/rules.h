@@ -32,8 +32,10 @@ struct RuleTask {
 // Weights and what they follow from, as far as the rule has it.
 struct RuleWeights {
   Vector theta;
-  Vector gamma;       // easymkl, gram: 0 for samples of weight 0; empty where one side has no samples
-  Vector ball;        // gram: distribution over the samples whose mean is the centre of the ball; else empty
+  Vector gamma;        // easymkl, gram: 0 for samples of weight 0; empty where one side has no samples
+  Vector ball;         // gram: distribution over the samples whose mean is the centre of the ball; else empty
+  Vector bound_gamma;  // gram: of the best lower bound on the ratio
+  Vector bound_ball;
   Vector accuracies;  // pwmk: of every kernel
   double gap = 0.0;   // gram: no weights have a ratio that is lower by more than this part
   Index iterations = 0;

@@ -212,12 +212,13 @@ TEST(EasyMkl, HasTheWeightsOfANaiveMinimum) {
   const BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 2.0}, 3);
   const RuleTask task = task_of(problem);
   const Vector y = problem.targets.signs();
+  const std::size_t kernels = problem.kernels.size();
   for (const double lambda : {0.1, 0.9, 1.0}) {
-    const Matrix q = ridged_sum(problem, {1.0, 1.0, 1.0}, y, lambda);
+    const Matrix q = ridged_sum(problem, Vector(kernels, 1.0), y, lambda);
     const Vector gamma = simplices_minimum(q, Vector(40), y);
     Vector expected;
-    for (std::size_t m = 0; m < 3; ++m) {
-      Vector only(3);
+    for (std::size_t m = 0; m < kernels; ++m) {
+      Vector only(kernels);
       only[m] = 1.0;
       expected.push_back(form_of(ridged_sum(problem, only, y, 0.0), gamma));
     }
@@ -247,7 +248,8 @@ double naive_ratio(const BinaryProblem& problem, const Vector& theta, double lam
 
 // No point of a grid over the simplex is better than the weights that are found, and none is below the bound.
 TEST(Gram, HasTheLeastRatioOfRadiusAndMargin) {
-  BinaryProblem problem = test::binary_problem(40, 3, {0.5, 2.0, 8.0}, 9);
+  BinaryProblem problem = test::binary_problem(40, 3, {0.5, 2.0}, 9);
+  ASSERT_EQ(problem.kernels.size(), 3U);
   // Kernels of other sizes, so that the diagonals matter.
   for (double& value : problem.kernels[1].values()) value *= 3.0;
   for (const double lambda : {0.05, 0.5}) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Kernel weights in groups: which groups count is one question, how a group divides its weight among its kernels another.
+//
+//   θ ≥ 0,   v Σ_g β_g + (1 − v) Σ_g β_g² ≤ 1,   β_g = ‖θ_g‖_p
+//
+// v = 1 selects groups as the group lasso does [Xu2010], v = 0 keeps them all, between is the elastic net on kernels
+// [YangEtAl2011]; p is the norm within a group. Every kernel a group of its own, v = 1: SimpleMKL's simplex. One group:
+// the ball of ℓp-norm MKL.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kloom/matrix.h"
+
+namespace kloom::methods {
+
+struct WeightSet {
+  std::vector<Index> group;  // of every kernel: 0 … groups − 1
+  Index groups = 0;
+  double norm = 2.0;  // p
+  double mix = 1.0;   // v
+};
+
+// `words`: "views" (kernels of the same view or column: what stands behind "on" in their names), "none" (every kernel by
+// itself) or names or numbers separated by commas, one for each kernel, the same for those of a group. Throws InvalidArgument.
+[[nodiscard]] WeightSet weight_set(const std::vector<std::string>& names, const std::string& words, double norm,
+                                   double mix);
+
+// max θᵀq over the set, for q ≥ 0: never below it, whatever rounds.
+[[nodiscard]] double support(const WeightSet& set, const Vector& q);
+
+// The weights of the set with the least Σ_m lengths_m²/θ_m; where all lengths are 0, those of `otherwise`.
+[[nodiscard]] Vector best_weights(const WeightSet& set, const Vector& lengths, const Vector& otherwise);
+
+// The same without groups whose β is less than this share of the largest, stretched to the bound again.
+[[nodiscard]] Vector without_small_groups(const WeightSet& set, const Vector& theta, double share);
+
+// Groups of equal weight, each divided equally.
+[[nodiscard]] Vector even_weights(const WeightSet& set);
+
+}  // namespace kloom::methods
