@@ -148,10 +148,7 @@ MarginSettings Fitter::settings() const {
   settings.iterations = options_.iterations;
   settings.stage = info(method_).name;
   settings.rule = WeightRule::fixed;
-  if (method_ == MarginMethod::simplemkl) {
-    settings.rule =
-        options_.algorithm == "second-order" ? WeightRule::second_order : WeightRule::reduced_gradient;
-  }
+  if (method_ == MarginMethod::simplemkl) settings.rule = l1_rule(options_.algorithm);
   if (method_ == MarginMethod::lp_mkl) {
     settings.norm = options_.norm;
     settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
@@ -544,8 +541,10 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   };
   static const OptionTable<O> simple = [] {
     OptionTable<O> table = common;
-    table.push_back({"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient"),
-                     "reduced-gradient is SimpleMKL's own; both solve the same problem"});
+    table.push_back(
+        {"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient", "silp", "level"),
+         "reduced-gradient is SimpleMKL's own, silp and level are cutting planes; all solve the same "
+         "problem"});
     return table;
   }();
   static const OptionTable<O> norm = [] {

@@ -28,7 +28,7 @@ struct MarginOptions {
   double epsilon = 0.1;                        // half width of the tube, in standard deviations of the target
   double tolerance = 1e-3;                     // relative duality gap
   Index iterations = 500;                      // updates of the kernel weights, at most
-  std::string algorithm = "second-order";      // or "reduced-gradient" (simplemkl)
+  std::string algorithm = "second-order";      // or "reduced-gradient", "silp", "level" (simplemkl)
   std::string multiclass = "one-versus-rest";  // or "one-versus-one"
   std::string class_weight = "none";           // or "balanced"
   bool probability = true;                     // fit probabilities on held-out folds
