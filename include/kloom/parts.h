@@ -121,6 +121,11 @@ struct Gates {
     Matrix patterns;    // switches: the distinct rows of training samples that count, H × P
     Vector margins;     // switches: τ_i, the margin asked of sample i
     Matrix parameters;  // functions: P × (R + 1), for each kernel the slopes and the offset
+    // Switches after one more update than the solution was solved for, as Algorithm 1 of [Liu2014] ends; empty: none. The
+    // patterns are then theirs.
+    Matrix last = {};
+    // What prediction takes for the gates of the training samples.
+    [[nodiscard]] const Matrix& in_prediction() const { return last.empty() ? samples : last; }
   };
   Kind kind = Kind::switches;
   std::vector<Output> outputs;
