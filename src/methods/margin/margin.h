@@ -31,6 +31,7 @@ struct MarginOptions {
   std::string algorithm = "second-order";      // or "reduced-gradient", "silp", "level" (simplemkl)
   std::string multiclass = "one-versus-rest";  // or "one-versus-one"
   std::string class_weight = "none";           // or "balanced"
+  Index candidates = 5;                        // kernels that are cross-validated (single); 0: all
   bool probability = true;                     // fit probabilities on held-out folds
 };
 

@@ -166,6 +166,52 @@ TEST(Margin, CuttingPlanesAreProvedByTheMixture) {
   }
 }
 
+// Every kernel by itself against machines on it alone, fold by fold, without warm starts: the same folds, and scores that the
+// gap of 1e-8 moves by less than what decides a class (where a machine has a sample between its bounds, so that its bias is
+// one number: not so with a width of 8).
+TEST(Margin, SingleKeepsTheHeldOutErrorOfEveryKernel) {
+  const BinaryProblem problem = test::binary_problem(60, 3, {0.1, 0.3, 0.6, 1.0, 2.0, 4.0}, 24);
+  const auto bank = bank_of(problem);
+  MarginOptions options;
+  options.C = 2.0;
+  options.probability = false;
+  options.tolerance = 1e-8;
+  const FitResult some = methods::fit_margin(MarginMethod::single, *bank, problem.targets, options, {});
+  ASSERT_EQ(some.report.errors_alone.size(), 7U);
+  EXPECT_EQ(std::ranges::count_if(some.report.errors_alone, [](double e) { return std::isnan(e); }), 2);
+  options.candidates = 0;
+  const FitResult all = methods::fit_margin(MarginMethod::single, *bank, problem.targets, options, {});
+  const std::vector<Index> folds = data::stratified_folds(problem.targets.codes, options.folds, Context{}.seed);
+  std::size_t best = 0;
+  for (std::size_t m = 0; m < 7; ++m) {
+    MarginTask task = task_of(problem, 2.0);
+    double wrong = 0.0;
+    for (Index fold = 0; fold < options.folds; ++fold) {
+      MarginTask rest = task;
+      for (std::size_t i = 0; i < folds.size(); ++i) rest.box[i] = folds[i] == fold ? 0.0 : 2.0;
+      MarginSettings settings;
+      settings.rule = WeightRule::fixed;
+      settings.tolerance = 1e-8;
+      Vector theta(7);
+      theta[m] = 1.0;
+      const MarginSolution s = solve_margin_mkl(*bank, rest, settings, theta, {});
+      for (std::size_t i = 0; i < folds.size(); ++i) {
+        if (folds[i] != fold) continue;
+        double score = s.bias;
+        for (std::size_t j = 0; j < folds.size(); ++j)
+          score += s.coefficients[j] * problem.kernels[m](static_cast<Index>(i), static_cast<Index>(j));
+        wrong += task.y[i] * score > 0.0 ? 0.0 : 1.0;
+      }
+    }
+    EXPECT_NEAR(all.report.errors_alone[m], wrong / 60.0, 1e-12) << m;
+    if (!std::isnan(some.report.errors_alone[m])) {
+      EXPECT_EQ(some.report.errors_alone[m], all.report.errors_alone[m]);
+    }
+    if (all.report.errors_alone[m] < all.report.errors_alone[best]) best = m;
+  }
+  EXPECT_EQ(all.model.weights.values(0, static_cast<Index>(best)), 1.0);
+}
+
 // The referee recomputes what the learner reports, for every method and task.
 TEST(Margin, RefereeAgreesForEveryMethodAndTask) {
   const BinaryProblem problem = test::binary_problem(60, 3, {0.5, 1.0, 3.0}, 7);
