@@ -14,6 +14,7 @@
 #include "certify/mcmkl.h"
 #include "certify/stochastic.h"
 #include "certify/twostep.h"
+#include "certify/vbpmkl.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
@@ -27,6 +28,7 @@
 #include "methods/mklda/mklda.h"
 #include "methods/samkl/samkl.h"
 #include "methods/ufomkl/ufomkl.h"
+#include "methods/vbpmkl/vbpmkl.h"
 
 namespace kloom {
 
@@ -77,6 +79,7 @@ std::vector<Learner>& registry() {
                           judged_by(margin_learner(MarginMethod::single), certify_margin),
                           judged_by(methods::mklda_learner(), certify_stochastic),
                           judged_by(methods::ufo_learner(), certify_stochastic),
+                          judged_by(methods::vbpmkl_learner(), certify_detail::certify_vbpmkl),
                       });
   return all;
 }

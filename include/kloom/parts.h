@@ -228,6 +228,26 @@ struct BlendPart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What VBpMKL adds: the factors of its posterior that determine the others (docs/methods/vbpmkl.md), samples × classes.
+// Two classes have two of each, though the model has the one score that is their difference.
+struct VbpmklPart : ModelPart {
+  double tau = 0.0;      // shape and
+  double upsilon = 0.0;  // rate of the prior of every precision
+  bool literal = false;  // kernel weights by importance sampling: no stationary point of the bound
+  Matrix precision;      // E[1/ζ]
+  Matrix location;       // means of the normals that q(y) cuts off
+  Matrix means;          // of the coefficients
+  // V of every score (of two classes the sum of both), samples × samples; empty: left out (--no-variance).
+  std::vector<Matrix> covariance;
+
+  [[nodiscard]] bool has_probabilities() const override { return true; }
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Needs needs(const Model& model) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
 // What Gaussian processes add (gp-mkl): the rest of their covariance Σ_p w_p K_p + w_0 11ᵀ, the noise of numbers, and
 // what the variance of a prediction needs.
 struct GpPart : ModelPart {

@@ -41,6 +41,7 @@ from ._margin import (
 from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
+from ._vbpmkl import VBpMKLClassifier
 from ._views import Views
 
 __version__ = _core.version()
@@ -85,6 +86,7 @@ __all__ = [
     "UFOMKLClassifier",
     "UniformMKLClassifier",
     "UniformMKLRegressor",
+    "VBpMKLClassifier",
     "Views",
     "chi2",
     "cosine",
