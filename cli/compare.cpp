@@ -30,6 +30,7 @@ struct CompareOptions {
   std::string methods = "all";
   std::string time = "10m";
   std::string model;
+  bool every_kernel = false;
 };
 
 void add_compare_options(CLI::App& app, CompareOptions& options) {
@@ -40,6 +41,11 @@ void add_compare_options(CLI::App& app, CompareOptions& options) {
                  "Budget; grids, repeats, folds and methods shrink until the estimate fits (default 10m)")
       ->group("Running")
       ->type_name("TIME");
+  app.add_flag(
+         "--every-kernel", options.every_kernel,
+         "'single' judges every kernel by itself, not only the five that look best; the page shows the results "
+         "beside the learned weights")
+      ->group("Method");
   const std::string group = "Output";
   options.validation.output = "report.html";
   app.add_option("-o,--output", options.validation.output,
@@ -62,6 +68,7 @@ ComparisonRequest comparison_request(const CompareOptions& options, const Valida
   request.validation = input.request;
   request.splits = input.splits;
   request.seconds = parse_duration(options.time, "--time");
+  request.every_kernel = options.every_kernel;
   if (options.methods != "all") request.methods = split_commas(options.methods);
   return request;
 }

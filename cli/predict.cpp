@@ -32,6 +32,7 @@ struct PredictCommandOptions {
   std::string model;
   std::string output;
   bool contributions = false;
+  bool contribution_deviations = false;
 };
 
 nlohmann::ordered_json table_json(const PredictionTable& table) {
@@ -65,10 +66,13 @@ int run(const PredictCommandOptions& options) {
     for (const std::string& sentence : model.recipe->preprocessing.surprises(data)) console.warn(sentence);
   }
   PredictOptions asked;
-  asked.contributions = options.contributions;
+  asked.contributions = options.contributions || options.contribution_deviations;
+  asked.contribution_deviations = options.contribution_deviations;
   const Predictions predictions = predict(model, data, asked, session.context());
   console.end_progress();
   stop_if_interrupted();
+  if (options.contribution_deviations && predictions.contribution_deviations.empty())
+    console.warn(fmt::format("method {} has no deviations of contributions", model.method));
   const auto evaluation = evaluate_labelled(model, predictions, data, console);
 
   const PredictionTable table = prediction_table(model, predictions, data);
@@ -112,6 +116,10 @@ int run_predict(const Arguments& arguments) {
   line.app()
       .add_flag("--contributions", options.contributions,
                 "Add a column for each kernel: what it added to the score (they sum to score minus bias)")
+      ->group("Output");
+  line.app()
+      .add_flag("--contribution-deviations", options.contribution_deviations,
+                "The same, and how sure each of them is: standard deviations (bemkl; takes a pass per kernel)")
       ->group("Output");
   add_common_options(line.app(), options.common);
   return line.parse(arguments) ? run(options) : kDone;

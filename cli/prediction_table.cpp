@@ -57,6 +57,15 @@ class TableMaker {
     for (Index o = 0; o < values.cols(); ++o)
       add_numbers(output_column(what, model_, o, values.cols()), values, o);
   }
+  void add_per_kernel(const std::string& word, const std::vector<Matrix>& parts) {
+    for (std::size_t o = 0; o < parts.size(); ++o) {
+      for (Index p = 0; p < parts[o].cols(); ++p) {
+        const std::string what =
+            fmt::format("{}({})", word, model_.kernel_names.at(static_cast<std::size_t>(p)));
+        add_numbers(output_column(what, model_, static_cast<Index>(o), std::ssize(parts)), parts[o], p);
+      }
+    }
+  }
   [[nodiscard]] PredictionTable take() { return std::move(table_); }
 
  private:
@@ -86,15 +95,8 @@ PredictionTable prediction_table(const Model& model, const Predictions& predicti
     maker.add_texts("views",
                     [&](std::size_t i) { return views_of(model, predictions, static_cast<Index>(i)); });
   }
-  for (std::size_t o = 0; o < predictions.contributions.size(); ++o) {
-    const auto outputs = static_cast<Index>(predictions.contributions.size());
-    for (Index p = 0; p < predictions.contributions[o].cols(); ++p) {
-      const std::string what =
-          fmt::format("contribution({})", model.kernel_names.at(static_cast<std::size_t>(p)));
-      maker.add_numbers(output_column(what, model, static_cast<Index>(o), outputs),
-                        predictions.contributions[o], p);
-    }
-  }
+  maker.add_per_kernel("contribution", predictions.contributions);
+  maker.add_per_kernel("contribution deviation", predictions.contribution_deviations);
   return maker.take();
 }
 

@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "interrupt.h"
 #include "kloom/error.h"
+#include "kloom/evaluate.h"
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
 #include "kloom/stream.h"
@@ -45,6 +46,7 @@ struct StreamCommandOptions {
   bool skip_seen = false;
   std::string bad_lines = "stop";
   bool predictions = false;
+  double quadrant_limit = 0.0;
   std::set<std::string> given;  // options of the method that the command line has
 };
 
@@ -110,6 +112,12 @@ void add_stream_output_options(CLI::App& app, StreamCommandOptions& o) {
   app.add_option("--report-every", o.report_every, "Samples between reports (default 10000)")
       ->group(output)
       ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--quadrant-limit", o.quadrant_limit,
+         "Also report the quadrant score, which joins accuracy and time: of times up to so many seconds")
+      ->group(output)
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
   app.add_flag("--resume", o.resume, "Go on from the checkpoint in the output file")->group(output);
   app.add_flag("--skip-seen", o.skip_seen,
                "With --resume: the input begins anew, pass over what was already learned")
@@ -271,18 +279,33 @@ class Stream {
   void report() {
     const auto n = static_cast<double>(learner_->samples());
     const auto lately = static_cast<double>(learner_->samples() - reported_);
-    session_.console().note(
-        fmt::format("{} samples: accuracy before learning {:.4f}, {:.4f} over the last {:.0f}; {} support "
-                    "vectors; {:.0f} samples/s",
-                    learner_->samples(), static_cast<double>(learner_->right()) / n,
-                    static_cast<double>(learner_->right() - right_before_) / lately, lately,
-                    learner_->support_vectors(), rate()));
+    session_.console().note(fmt::format(
+        "{} samples: accuracy before learning {:.4f}, {:.4f} over the last {:.0f}; {} support "
+        "vectors; {:.0f} samples/s{}",
+        learner_->samples(), static_cast<double>(learner_->right()) / n,
+        static_cast<double>(learner_->right() - right_before_) / lately, lately, learner_->support_vectors(),
+        rate(), quadrant_text(static_cast<double>(learner_->right()) / n)));
     reported_ = learner_->samples();
     right_before_ = learner_->right();
   }
 
   [[nodiscard]] double rate() const {
     return static_cast<double>(learner_->samples() - first_samples_) / std::max(session_.seconds(), 1e-9);
+  }
+
+  // The score of all of it, where there is a time to compare with.
+  [[nodiscard]] std::optional<double> quadrant(double accuracy) const {
+    if (options_.quadrant_limit == 0.0 || learner_->samples() == 0) return std::nullopt;
+    return quadrant_score(accuracy, session_.seconds(), options_.quadrant_limit);
+  }
+  [[nodiscard]] nlohmann::ordered_json quadrant_json(double accuracy) const {
+    const std::optional<double> score = quadrant(accuracy);
+    return score ? nlohmann::ordered_json(*score) : nlohmann::ordered_json();
+  }
+  [[nodiscard]] std::string quadrant_text(double accuracy) const {
+    const std::optional<double> score = quadrant(accuracy);
+    return score ? fmt::format("; quadrant score {:.2f} at a limit of {:g} s", *score, options_.quadrant_limit)
+                 : "";
   }
 
   void checkpoint() {
@@ -312,15 +335,16 @@ class Stream {
                                          {"approximation_error", learner_->approximation_error().mean},
                                          {"classes", learner_->classes()},
                                          {"seconds", session_.seconds()},
+                                         {"quadrant_score", quadrant_json(accuracy)},
                                          {"samples_per_second", rate()},
                                          {"output", options_.output},
                                          {"interrupted", stopped}};
     session_.console().json_result(dump(json));
     const std::string text = fmt::format(
         "{} samples, {} classes: accuracy before learning {:.4f}; {} support vectors; "
-        "{:.1f} s, {:.0f} samples/s{}\n",
+        "{:.1f} s, {:.0f} samples/s{}{}\n",
         learner_->samples(), learner_->classes().size(), accuracy, learner_->support_vectors(),
-        session_.seconds(), rate(),
+        session_.seconds(), rate(), quadrant_text(accuracy),
         reader_.bad() > 0 ? fmt::format("; {} bad lines skipped", reader_.bad()) : "");
     if (options_.predictions) {
       session_.console().note(text.substr(0, text.size() - 1));

@@ -15,6 +15,7 @@
 #include "certify/mkr.h"
 #include "certify/stochastic.h"
 #include "certify/twostep.h"
+#include "certify/vbpmkl.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
@@ -29,6 +30,7 @@
 #include "methods/mkr/mkr.h"
 #include "methods/samkl/samkl.h"
 #include "methods/ufomkl/ufomkl.h"
+#include "methods/vbpmkl/vbpmkl.h"
 
 namespace kloom {
 
@@ -88,6 +90,7 @@ std::vector<Learner>& registry() {
                           judged_by(margin_learner(MarginMethod::single), certify_margin),
                           judged_by(methods::mklda_learner(), certify_stochastic),
                           judged_by(methods::ufo_learner(), certify_stochastic),
+                          judged_by(methods::vbpmkl_learner(), certify_detail::certify_vbpmkl),
                       });
   return all;
 }

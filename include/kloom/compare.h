@@ -21,6 +21,8 @@ struct ComparisonRequest {
   std::vector<std::string> methods;  // empty: all
   SplitRequest splits;
   double seconds = 600.0;  // budget: grids, repeats, folds and methods shrink until the estimate fits
+  // Methods that judge kernels by themselves (single) judge all of them, not the most promising ones.
+  bool every_kernel = false;
 };
 
 struct MetricSummary {

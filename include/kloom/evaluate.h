@@ -5,8 +5,8 @@
 //   classification   accuracy, balanced accuracy (mean recall of the classes that occur), F1 macro (mean over
 //                    the classes that occur) and micro; precision, recall and specificity (of the positive
 //                    class; means over classes where there are several), MCC; confusion counts
-//     by scores        AUC (ties count half; several classes: mean of each against the rest, where all occur)
-//                      and, for two classes, EER
+//     by scores        AUC (ties count half) and EER; of several classes, where all occur, means of each
+//                      against the rest
 //     by probabilities log loss (those below 1e-15 count as 1e-15), Brier score, ECE (ten intervals of the
 //                      largest probability)
 //   labels           share of labels that are right, of samples with all labels right, log loss per label
@@ -28,6 +28,10 @@ namespace kloom {
 
 // Throws InvalidArgument if the two differ in the number of samples or no sample is labelled.
 [[nodiscard]] Evaluation evaluate(const Predictions& predictions, const Targets& targets);
+
+// √((100 − 100·accuracy)² + 100·seconds/limit): accuracy and time in one number, less is better; the limit is the longest
+// time of those that are compared [Nguyen2016, section 5.3].
+[[nodiscard]] double quadrant_score(double accuracy, double seconds, double limit);
 
 // Is more of this number better? Throws InvalidArgument that lists the names for an unknown one.
 [[nodiscard]] bool larger_is_better(std::string_view metric);

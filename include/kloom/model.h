@@ -122,6 +122,8 @@ struct Needs {
 struct PredictOptions {
   bool contributions = false;  // how much each kernel added to each score
   bool probabilities = true;
+  bool contribution_deviations =
+      false;  // and how sure that is, where the method knows; takes a pass per kernel
 };
 
 struct Predictions {
@@ -130,6 +132,7 @@ struct Predictions {
   Matrix deviation;                   // s × M: standard deviation of the score; empty if the method has none
   std::vector<int> codes;             // class of each sample (classification)
   std::vector<Matrix> contributions;  // per output: s × P, rows sum to score − bias
+  std::vector<Matrix> contribution_deviations;  // per output: s × P; empty if not asked or the method has none
   Matrix views;  // s × views of the recipe: 1 where the sample has the view, else 0; empty: all have all
 };
 

@@ -136,6 +136,11 @@ struct Gates {
     Matrix patterns;    // switches: the distinct rows of training samples that count, H × P
     Vector margins;     // switches: τ_i, the margin asked of sample i
     Matrix parameters;  // functions: P × (R + 1), for each kernel the slopes and the offset
+    // Switches after one more update than the solution was solved for, as Algorithm 1 of [Liu2014] ends; empty: none. The
+    // patterns are then theirs.
+    Matrix last = {};
+    // What prediction takes for the gates of the training samples.
+    [[nodiscard]] const Matrix& in_prediction() const { return last.empty() ? samples : last; }
   };
   Kind kind = Kind::switches;
   std::vector<Output> outputs;
@@ -234,6 +239,26 @@ struct BlendPart : ModelPart {
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;
   [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What VBpMKL adds: the factors of its posterior that determine the others (docs/methods/vbpmkl.md), samples × classes.
+// Two classes have two of each, though the model has the one score that is their difference.
+struct VbpmklPart : ModelPart {
+  double tau = 0.0;      // shape and
+  double upsilon = 0.0;  // rate of the prior of every precision
+  bool literal = false;  // kernel weights by importance sampling: no stationary point of the bound
+  Matrix precision;      // E[1/ζ]
+  Matrix location;       // means of the normals that q(y) cuts off
+  Matrix means;          // of the coefficients
+  // V of every score (of two classes the sum of both), samples × samples; empty: left out (--no-variance).
+  std::vector<Matrix> covariance;
+
+  [[nodiscard]] bool has_probabilities() const override { return true; }
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Needs needs(const Model& model) const override;
   void save(PartWriter& file) const override;
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };

@@ -108,6 +108,9 @@ struct Report {
   std::map<std::string, std::string> environment;  // versions, processor, BLAS core
   std::vector<std::string> warnings;
   std::vector<Table> tables;
+  // Of every kernel by itself on held-out samples: share of wrong classes, or mean squared error in units of the target's
+  // variance. NaN: the method did not look at this one; empty: at none.
+  Vector errors_alone;
   std::vector<SampleMap> maps;
   Certificate certificate;
   TrainingSums training_sums;

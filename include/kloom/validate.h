@@ -65,10 +65,12 @@ struct Outcome {
   Index kernels_used = 0;  // whose weight exceeds a thousandth of the largest
   Index kernels = 0;
   std::size_t memory_bytes = 0;  // bank and working memory, estimated
-  // On the first split, so that methods can be seen side by side on the same kernels: what the kernels were and the weight
-  // that each got. Empty on all others.
+  // On the first split, so that methods can be seen side by side on the same kernels: what the kernels were, the weight
+  // that each got, and where the method looked at kernels by themselves, their held-out errors (NaN: not this one). Empty on
+  // all others.
   std::vector<std::string> kernel_names;
   Vector kernel_weights;
+  Vector errors_alone;
 };
 
 struct Validation {

@@ -46,9 +46,9 @@ std::string_view to_string(KernelWeights::Shape shape) {
 
 template <typename Samples>
 py::dict predict_samples(const Model& model, const Samples& samples, bool probabilities, bool contributions,
-                         const Settings& settings) {
+                         bool deviations, const Settings& settings) {
   Predictions found = run(settings, [&](const Context& context) {
-    return predict(model, samples, {contributions, probabilities}, context);
+    return predict(model, samples, {contributions, probabilities, deviations}, context);
   });
   py::dict result;
   result["scores"] = to_array(std::move(found.scores));
@@ -56,9 +56,12 @@ py::dict predict_samples(const Model& model, const Samples& samples, bool probab
   if (!found.probabilities.empty()) result["probabilities"] = to_array(std::move(found.probabilities));
   if (!found.deviation.empty()) result["deviation"] = to_array(std::move(found.deviation));
   if (!found.views.empty()) result["views"] = to_array(std::move(found.views));
-  py::list parts;
-  for (Matrix& part : found.contributions) parts.append(to_array(std::move(part)));
-  result["contributions"] = parts;
+  for (auto& [name, matrices] : {std::pair{"contributions", &found.contributions},
+                                 std::pair{"contribution_deviations", &found.contribution_deviations}}) {
+    py::list parts;
+    for (Matrix& part : *matrices) parts.append(to_array(std::move(part)));
+    result[name] = parts;
+  }
   return result;
 }
 
@@ -123,9 +126,9 @@ void bind_model(py::module_& m) {
   bind_parts(model);
   model
       .def("predict", &predict_samples<Dataset>, py::arg("samples"), py::arg("probabilities"),
-           py::arg("contributions"), py::arg("settings"))
+           py::arg("contributions"), py::arg("deviations"), py::arg("settings"))
       .def("predict", &predict_samples<KernelBank>, py::arg("samples"), py::arg("probabilities"),
-           py::arg("contributions"), py::arg("settings"))
+           py::arg("contributions"), py::arg("deviations"), py::arg("settings"))
       .def("training_bank", [](const Model& self) { return self.recipe.value().training_bank(); })
       .def("bank_for",
            [](const Model& self, const Dataset& data, const Settings& settings) {

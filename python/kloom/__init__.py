@@ -50,6 +50,7 @@ from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._ridge import MKRRegressor
 from ._strings import EditDistances, GappySpectrum, MismatchSpectrum
+from ._vbpmkl import VBpMKLClassifier
 from ._views import Views
 
 __version__ = _core.version()
@@ -116,6 +117,7 @@ __all__ = [
     "UFOMKLClassifier",
     "UniformMKLClassifier",
     "UniformMKLRegressor",
+    "VBpMKLClassifier",
     "Views",
     "chi2",
     "cosine",

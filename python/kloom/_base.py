@@ -200,10 +200,10 @@ class KernelEstimator(BaseEstimator):
 
     # Prediction.
 
-    def _predictions(self, X, probabilities=False, contributions=False):
+    def _predictions(self, X, probabilities=False, contributions=False, deviations=False):
         samples = inputs.new_samples(self, X)
         with python_words():
-            return self._model.predict(samples, probabilities, contributions, self._settings())
+            return self._model.predict(samples, probabilities, contributions, deviations, self._settings())
 
     def views_present(self, X):
         """Which views every sample has: those that its prediction was made from.
@@ -222,21 +222,30 @@ class KernelEstimator(BaseEstimator):
         return {name: found["views"][:, place] > 0 if "views" in found else np.ones(len(found["scores"]), dtype=bool)
                 for place, name in enumerate(self._model.view_names)}
 
-    def contributions(self, X):
+    def contributions(self, X, return_std=False):
         """How much each kernel added to the score of each sample.
 
         Parameters
         ----------
         X : as in ``fit``
             New samples.
+        return_std : bool, default=False
+            Also return how sure each of them is; of estimators that learn a posterior of kernel weights (BEMKL).
 
         Returns
         -------
         contributions : array of shape (n_samples, n_kernels), or (n_samples, n_outputs, n_kernels)
             Rows sum to the score less the bias.
+        std : array of the same shape
+            Only with ``return_std``.
         """
-        parts = self._predictions(X, contributions=True)["contributions"]
-        return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+        found = self._predictions(X, contributions=True, deviations=return_std)
+        if return_std and not found["contribution_deviations"]:
+            raise ValueError(f"{type(self).__name__} has no deviations of contributions: it learns no posterior of kernel "
+                             "weights; BEMKLClassifier and BEMKLRegressor do")
+        parts, deviations = (values[0] if len(values) == 1 else np.stack(values, axis=1) if values else None
+                             for values in (found["contributions"], found["contribution_deviations"]))
+        return (parts, deviations) if return_std else parts
 
     def certify(self, X, y, sample_weight=None):
         """The referee's finding on the training data, recomputed from the model alone.

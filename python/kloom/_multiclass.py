@@ -9,7 +9,8 @@ from ._tasks import KernelClassifier
 class MulticlassMKLClassifier(KernelClassifier):
     """Multiclass multiple kernel learning: one set of few kernels for all classes, with a proof of optimality.
 
-    The joint problem of [1]_. With ``class_kernels="pairs"`` it also learns how similar the classes are.
+    The joint problem of [1]_. With ``class_kernels="pairs"`` it also learns how similar the classes are. What is known of
+    them beforehand goes in as an array, n_classes x n_classes in the order of ``classes_``, or as ``"tree:((a,b),c)"``.
 
     {parameters}
 
@@ -50,7 +51,7 @@ class MulticlassMKLClassifier(KernelClassifier):
 
     @property
     def class_similarity_(self):
-        """Similarity of the classes that was learned, n_classes x n_classes (``class_kernels`` with pairs only)."""
+        """Similarity of the classes that was learned, n_classes x n_classes (where ``class_kernels`` has several)."""
         return self._table("similarity")
 
     @property
@@ -62,4 +63,4 @@ class MulticlassMKLClassifier(KernelClassifier):
         for table in self.report_.get("tables", []):
             if word in table["title"]:
                 return np.array(table["rows"], dtype=float)
-        raise AttributeError(f"there is no {word} of classes: fit with class_kernels='pairs' or 'identity+pairs'")
+        raise AttributeError(f"there is no {word} of classes: fit with several class_kernels, e.g. 'pairs' or 'identity+pairs'")

@@ -88,7 +88,8 @@ class Option:
         if value is None:
             return ""
         if self.kind == "text" and not isinstance(value, str):
-            return ",".join(repr(float(number)) for number in np.ravel(value))
+            rows = np.atleast_2d(np.asarray(value, dtype=float))
+            return ";".join(",".join(repr(float(number)) for number in row) for row in rows)
         return str(value)
 
     @property

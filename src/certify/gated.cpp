@@ -3,6 +3,7 @@
 // Switches [Liu2014]: for every sample i with a price, from g_ip = θ_p Σ_j c_j h_jp K_p(j, i),
 //
 //   needed_i   = min(τ_i, y_i(f_i + b)) − y_i b       what its constraint (eq. 15) asks of Σ_p h_p y_i g_ip
+//   too few      Σ_p h_p y_i g_ip of the switches that prediction takes is below that
 //   improvable   some h within m₀ of h⁰ has fewer kernels and still reaches needed_i
 //
 // Improvable is decided here by adding one change at a time in the order of what it costs, which is how the
@@ -112,6 +113,7 @@ struct Switching {
   double least_margin = 1.0;  // τ
   double margin_error = 0.0;  // of τ against eq. 16 on the model's own weights
   double too_far = 0.0;       // samples with more than m₀ changes
+  double too_few = 0.0;       // samples whose last switches are too few for their constraint
 };
 
 void examine_output(const KernelBank& bank, const Targets& targets, const Model& model, Index c,
@@ -119,6 +121,7 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
   const auto& part = part_of<GatedPart>(model);
   const Gates& gates = part.gates;
   const Gates::Output& of_output = gates.outputs[at(c)];
+  const Matrix& last = of_output.in_prediction();
   const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
   Vector theta;
   for (Index p = 0; p < bank.kernels(); ++p) theta.push_back(model.weights.values(row, p));
@@ -142,12 +145,14 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
     double f = 0.0;
     double kept = 0.0;
     double changed = 0.0;
+    double reached = 0.0;
     for (Index p = 0; p < bank.kernels(); ++p) {
       sample.gains.push_back(y * g(i, p));
-      sample.switches.push_back(of_output.samples(i, p));
+      sample.switches.push_back(last(i, p));
       f += of_output.samples(i, p) * g(i, p);
+      reached += last(i, p) * y * g(i, p);
       kept += of_output.samples(i, p) * norms[at(p)];
-      changed += of_output.samples(i, p) == gates.start[at(p)] ? 0.0 : 1.0;
+      changed += last(i, p) == gates.start[at(p)] ? 0.0 : 1.0;
     }
     const double bias = model.bias[at(c)];
     sample.needed = std::min(tau, y * (f + bias)) - y * bias - 1e-6 * std::max(1.0, tau);
@@ -155,6 +160,7 @@ void examine_output(const KernelBank& bank, const Targets& targets, const Model&
     found.improvable += fewest(sample, gates.start, static_cast<Index>(gates.changes)) < now ? 1.0 : 0.0;
     found.least_margin = std::min(found.least_margin, tau);
     found.too_far += changed > gates.changes ? 1.0 : 0.0;
+    found.too_few += reached < sample.needed - 1e-6 * std::max(1.0, tau) ? 1.0 : 0.0;
     if (total > 0.0) found.margin_error = worse(found.margin_error, std::abs(kept / total - tau));
   }
 }
@@ -168,8 +174,9 @@ double stray_patterns(const Model& model) {
     std::set<Vector> kept;
     std::set<Vector> seen;
     for (Index h = 0; h < of_output.patterns.rows(); ++h) kept.insert(row_of(of_output.patterns, h));
-    for (Index i = 0; i < of_output.samples.rows(); ++i) {
-      if (part.box(i, c) != 0.0) seen.insert(row_of(of_output.samples, i));
+    const Matrix& last = of_output.in_prediction();
+    for (Index i = 0; i < last.rows(); ++i) {
+      if (part.box(i, c) != 0.0) seen.insert(row_of(last, i));
     }
     for (const Vector& one : kept) stray += seen.contains(one) ? 0.0 : 1.0;
     for (const Vector& one : seen) stray += kept.contains(one) ? 0.0 : 1.0;
@@ -183,6 +190,8 @@ void add_switches(const KernelBank& bank, const Targets& targets, const Model& m
   for (Index c = 0; c < model.coefficients.cols(); ++c) examine_output(bank, targets, model, c, found);
   certificate.items.push_back(
       {"samples too far", found.too_far, "with more than m0 switches away from h0 (0 is right)", 0.0});
+  certificate.items.push_back({"samples with too few kernels", found.too_few,
+                               "for what the solution asks of their switches (0 is right)", 0.0});
   certificate.items.push_back({"stray patterns", stray_patterns(model),
                                "of switches that prediction chooses from and no sample has, or the other way",
                                0.0});

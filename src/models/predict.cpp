@@ -64,8 +64,8 @@ Model reduced(const Model& model, const Needs& needed) {
 }
 
 // Columns of the kernels that were left out are 0.
-void expand_contributions(Predictions& predictions, const std::vector<Index>& kernels, Index total) {
-  for (Matrix& part : predictions.contributions) {
+void expand_contributions(std::vector<Matrix>& parts, const std::vector<Index>& kernels, Index total) {
+  for (Matrix& part : parts) {
     Matrix whole(part.rows(), total);
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       std::ranges::copy(part.column(static_cast<Index>(k)), whole.column(kernels[k]).begin());
@@ -176,7 +176,11 @@ Predictions predict(const Model& model, const Dataset& samples, const PredictOpt
                           std::ssize(needed.samples) == model.coefficients.rows();
   Predictions result = everything ? predict_all(model, samples, options, context)
                                   : predict_all(reduced(model, needed), samples, options, context);
-  if (!everything) expand_contributions(result, needed.kernels, std::ssize(model.kernel_names));
+  if (!everything) {
+    const Index kernels = std::ssize(model.kernel_names);
+    expand_contributions(result.contributions, needed.kernels, kernels);
+    expand_contributions(result.contribution_deviations, needed.kernels, kernels);
+  }
   result.views = std::move(views);
   return with_numbers(std::move(result));
 }

@@ -241,6 +241,11 @@ void append(Matrix& all, const Matrix& part, Range rows, Index total) {
   }
 }
 
+void append(std::vector<Matrix>& all, const std::vector<Matrix>& parts, Range rows, Index total) {
+  all.resize(parts.size());
+  for (std::size_t c = 0; c < parts.size(); ++c) append(all[c], parts[c], rows, total);
+}
+
 }  // namespace
 
 void append(Predictions& all, const Predictions& part, Range rows, Index total) {
@@ -248,10 +253,8 @@ void append(Predictions& all, const Predictions& part, Range rows, Index total) 
   append(all.probabilities, part.probabilities, rows, total);
   append(all.deviation, part.deviation, rows, total);
   all.codes.insert(all.codes.end(), part.codes.begin(), part.codes.end());
-  all.contributions.resize(part.contributions.size());
-  for (std::size_t c = 0; c < part.contributions.size(); ++c) {
-    append(all.contributions[c], part.contributions[c], rows, total);
-  }
+  append(all.contributions, part.contributions, rows, total);
+  append(all.contribution_deviations, part.contribution_deviations, rows, total);
 }
 
 bool is_shape(const Matrix& m, Index rows, Index cols) {

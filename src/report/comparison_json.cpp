@@ -81,8 +81,10 @@ Json method_json(const Comparison& comparison, const MethodSummary& method, cons
       {"memory_bytes", method.memory_bytes},
       {"outcomes", outcomes_json(comparison, candidate)}};
   for (const Outcome& outcome : comparison.validation.outcomes) {
-    if (outcome.candidate == candidate && !outcome.kernel_names.empty())
-      json["first_split"] = {{"kernels", outcome.kernel_names}, {"weights", outcome.kernel_weights}};
+    if (outcome.candidate != candidate || outcome.kernel_names.empty()) continue;
+    json["first_split"] = {{"kernels", outcome.kernel_names}, {"weights", outcome.kernel_weights}};
+    for (const double error : outcome.errors_alone)
+      json["first_split"]["errors_alone"].push_back(number(error));
   }
   report::add_held_out(json, held_out(comparison, candidate, targets), targets);
   return json;

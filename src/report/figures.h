@@ -20,7 +20,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string residual_figure(const Json& report);     // regression
 [[nodiscard]] std::string coverage_figure(const Json& report);     // regression with deviations
 [[nodiscard]] std::string weights_figure(const Json& report);      // kernels by weight
-[[nodiscard]] std::string groups_figure(const Json& report);       // weight by view or feature, and by function
+[[nodiscard]] std::string alone_figure(
+    const Json& report);  // held-out result of every kernel by itself, and its weight
+[[nodiscard]] std::string groups_figure(const Json& report);  // weight by view or feature, and by function
 [[nodiscard]] std::string convergence_figure(const Json& report);
 [[nodiscard]] std::string embedding_figure(const Json& report);      // places of the classes
 [[nodiscard]] std::string switches_figure(const Json& report);       // samples × kernels

@@ -165,6 +165,8 @@ std::string to_json(const Report& report) {
     tables.push_back({{"title", table.title}, {"columns", table.columns}, {"rows", rows}});
   }
   json["tables"] = tables;
+  for (const double error : report.errors_alone)
+    json["errors_alone"].push_back(std::isnan(error) ? Json() : Json(error));
   add_maps(report, json);
   json["warnings"] = report.warnings;
   json["environment"] = report.environment;

@@ -118,7 +118,9 @@ ValidationRequest planned(const ComparisonRequest& request, const select::Plan& 
   for (const std::string& method : plan.methods) {
     const bool plain = std::ranges::count(plan.without_grid, method) > 0;
     const auto grids = plain ? select::GridSize::none : plan.grids;
-    validation.candidates.push_back({method, {}, select::default_grid(find_learner(method), grids)});
+    const Learner& learner = find_learner(method);
+    validation.candidates.push_back(
+        {method, select::fixed_options(learner, request), select::default_grid(learner, grids)});
   }
   return validation;
 }
@@ -129,10 +131,11 @@ std::string comparison_settings(const ComparisonRequest& request, const Context&
   plain.candidates.clear();
   plain.splits.clear();
   const SplitRequest& splits = request.splits;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", select::settings_text(plain, context),
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}{}", select::settings_text(plain, context),
                      fmt::join(request.methods, ","), static_cast<int>(splits.kind), splits.folds,
                      splits.repeats, splits.test_share, fmt::join(splits.groups, ","),
-                     fmt::join(splits.given, ","), request.seconds);
+                     fmt::join(splits.given, ","), request.seconds,
+                     request.every_kernel ? "|every kernel" : "");
 }
 
 // Takes at most `seconds`: a fit that was stopped still gives a model, and the page says that it was.

@@ -104,13 +104,16 @@ void add_ranking(const Predictions& predictions, const Targets& targets, const s
   const Matrix& scores = chances ? predictions.probabilities : predictions.scores;
   if (scores.cols() != classes || !all_finite(scores, rows)) return;
   double area = 0.0;
+  double equal_error = 0.0;
   for (Index c = 0; c < classes; ++c) {
     const auto curve = curve_of(scores, c, targets, rows, static_cast<int>(c));
     if (curve.empty())
       return;  // a class that does not occur has no curve, and a mean without it is another number
     area += select::area_under(curve) / static_cast<double>(classes);
+    equal_error += select::equal_error_rate(curve) / static_cast<double>(classes);
   }
   evaluation.values.emplace_back("AUC", area);
+  evaluation.values.emplace_back("EER", equal_error);
 }
 
 void add_probability_scores(const Matrix& probabilities, const Targets& targets, const std::vector<Index>& rows,

@@ -215,6 +215,11 @@ double calibration_error(const std::vector<ReliabilityBin>& bins) {
 
 namespace kloom {
 
+double quadrant_score(double accuracy, double seconds, double limit) {
+  const double wrong = 100.0 - 100.0 * accuracy;
+  return std::sqrt(wrong * wrong + 100.0 * seconds / limit);
+}
+
 bool larger_is_better(std::string_view metric) {
   struct Direction {
     std::string_view name;

@@ -28,6 +28,11 @@ std::string numbers_trouble(const Outcome& outcome) {
     return "it does not have one weight per kernel";
   if (!std::ranges::all_of(outcome.kernel_weights, [](double w) { return std::isfinite(w); }))
     return "a kernel weight is not finite";
+  if (!outcome.errors_alone.empty() && outcome.errors_alone.size() != outcome.kernel_names.size())
+    return "it does not have one error per kernel";
+  if (!std::ranges::all_of(outcome.errors_alone,
+                           [](double e) { return std::isnan(e) || (e >= 0.0 && std::isfinite(e)); }))
+    return "the error of a kernel is no number of 0 or more";
   return {};
 }
 

@@ -136,6 +136,7 @@ Ordered outcome_json(const Outcome& outcome) {
   whole["kernel_names"] = Ordered(data::encode_texts(outcome.kernel_names));
   whole["kernel_weights"] = Ordered::array();
   for (const double weight : outcome.kernel_weights) whole["kernel_weights"].push_back(number_json(weight));
+  for (const double error : outcome.errors_alone) whole["errors_alone"].push_back(number_json(error));
   return whole;
 }
 
@@ -162,6 +163,10 @@ Outcome outcome_from_json(const json& value, const std::string& source, const st
     outcome.kernel_names = fields.texts("kernel_names");
     for (const json& weight : fields.array("kernel_weights"))
       outcome.kernel_weights.push_back(number_from(weight, fields, "kernel_weights"));
+    if (fields.find("errors_alone") != nullptr) {
+      for (const json& error : fields.array("errors_alone"))
+        outcome.errors_alone.push_back(number_from(error, fields, "errors_alone"));
+    }
   }
   fields.finish();
   return outcome;

@@ -163,7 +163,7 @@ std::optional<Pilot> Planner::pilot_of(const Learner& learner, Part& part) {
   Pilot pilot;
   bool ended = false;  // without a grid
   try {
-    pilot.plain = pilot.full = part.run(learner, {}, quiet).train_seconds;
+    pilot.plain = pilot.full = part.run(learner, fixed_options(learner, request_), quiet).train_seconds;
     ended = true;
     pilot.full = seconds_with_grid(learner, part, pilot.plain, quiet);
     return pilot;
@@ -193,7 +193,7 @@ double Planner::seconds_with_grid(const Learner& learner, Part& part, double pla
     const double smaller = std::pow((folds - 1.0) / folds, kGrowth);
     return plain * (1.0 + folds * smaller * static_cast<double>(grid_points(grid).size()));
   }
-  OptionValues options;
+  OptionValues options = fixed_options(learner, request_);
   for (const auto& [name, values] : grid) options[name + "_grid"] = fmt::format("{}", fmt::join(values, ","));
   if (has_option(learner, "folds")) options["folds"] = fmt::format("{}", request_.validation.inner_folds);
   return part.run(learner, options, context).train_seconds;
@@ -317,6 +317,11 @@ void Planner::grow_back(const Plan& asked) {
 }
 
 }  // namespace
+
+OptionValues fixed_options(const Learner& learner, const ComparisonRequest& request) {
+  if (request.every_kernel && has_option(learner, "candidates")) return {{"candidates", "0"}};
+  return {};
+}
 
 OptionGrid default_grid(const Learner& learner, GridSize size) {
   if (size == GridSize::none) return {};

@@ -24,6 +24,9 @@ struct Plan {
   std::vector<std::string> notes;
 };
 
+// Options that are not for choosing.
+[[nodiscard]] OptionValues fixed_options(const Learner& learner, const ComparisonRequest& request);
+
 // Values that a person would try for this method, by the options that it has; empty where it chooses by itself.
 [[nodiscard]] OptionGrid default_grid(const Learner& learner, GridSize size);
 

@@ -126,6 +126,7 @@ void fill(Outcome& outcome, const Candidate& candidate, const Choice& choice, Tr
   if (outcome.split == 0) {
     outcome.kernel_names = trial.fit.model.kernel_names;
     outcome.kernel_weights = mean_weights(trial.fit.model);
+    outcome.errors_alone = trial.fit.report.errors_alone;
   }
   for (const auto& [name, values] : candidate.grid) {
     const auto& from = choice.by_method ? trial.fit.report.options : choice.options;

@@ -151,6 +151,20 @@ def test_kernels_on_classes_reach_the_cone_programme(kloom, tmp_path):
         assert found == pytest.approx(expected, rel=2e-6), algorithm
 
 
+def test_given_kernels_on_classes_reach_the_cone_programme(kloom, tmp_path):
+    labels, kernels = problem(samples=21, classes=3, seed=6)
+    tree = numpy.array([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 0.5]])      # ((0, 1), 2): branches in common, of two
+    given = numpy.array([[1, -0.3, 0.2], [-0.3, 1, 0], [0.2, 0, 2]])
+    (tmp_path / "classes.csv").write_text("\n".join(",".join(map(repr, map(float, row))) for row in given) + "\n")
+    newick = "tree:((c0,c1),c2)"
+    for text, matrices in ((newick, [tree]), ("file:classes.csv", [given]), (f"identity+{newick}+file:classes.csv",
+                                                                             [numpy.eye(3), tree, given])):
+        expected = cone_objective(labels, kernels[:2], matrices, 1.0)
+        for algorithm in ("level", "silp", "qcqp"):
+            found = fit(kloom, tmp_path, labels, kernels[:2], "--class-kernels", text, "--algorithm", algorithm)
+            assert found == pytest.approx(expected, rel=2e-6), (text, algorithm)
+
+
 @pytest.mark.parametrize("price", [0.1, 1.0, 20.0])
 def test_logistic_loss_reaches_the_primal(kloom, tmp_path, price):
     labels, kernels = problem(samples=18, classes=3, seed=9)

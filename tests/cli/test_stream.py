@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kloom stream: a pipe without end."""
 import json
+import math
 import random
 import signal
 import subprocess
@@ -41,6 +42,18 @@ def test_learns_and_reports(kloom, tmp_path):
     assert accuracy > 0.9
     text = kloom("stream", *KERNELS, "--report-every", "1000", input=svmlight(rows).encode())
     assert "accuracy before learning" in text.out and "2048 samples" in text.err
+
+
+def test_quadrant_score(kloom):
+    text = svmlight(samples(1500))
+    assert kloom("stream", *KERNELS, "--json", input=text.encode()).json()["quadrant_score"] is None
+    result = kloom("stream", *KERNELS, "--json", "--quadrant-limit", "20", input=text.encode()).json()
+    wrong = 100 - 100 * result["prequential_accuracy"]
+    # The time goes on between the two lines of the report.
+    shortest, longest = (math.sqrt(wrong ** 2 + 100 * (result["seconds"] + more) / 20) for more in (-0.05, 0.05))
+    assert shortest <= result["quadrant_score"] <= longest
+    assert "quadrant score" in kloom("stream", *KERNELS, "--quadrant-limit", "20", input=text.encode()).out
+    assert "--quadrant-limit" in kloom("stream", "--quadrant-limit", "0", input=b"", code=MISTAKE).err
 
 
 def test_predictions_go_to_standard_output(kloom):

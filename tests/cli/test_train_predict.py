@@ -100,6 +100,16 @@ def test_contributions_sum_to_the_score_up_to_the_bias(kloom, model):
     assert max(bias) - min(bias) < 1e-10   # scores of size 1, seven terms
 
 
+def test_deviations_of_contributions(kloom, model):
+    plain = rows_of(kloom("predict", "model.kloom", "data.csv", "--contributions").out)
+    rows = rows_of(kloom("predict", "model.kloom", "data.csv", "--contribution-deviations").out)
+    names = [name for name in rows[0] if name.startswith("contribution deviation(")]
+    assert len(names) == 7
+    assert all(float(row[name]) > 0 for row in rows for name in names)
+    for before, after in zip(plain, rows):
+        assert {**after, **before} == after, "all columns of --contributions are there, and the same"
+
+
 def test_the_same_bits_in_a_new_process(kloom, table, tmp_path):
     for name in ("one", "two"):
         kloom("train", "--method", "bemkl", "data.csv", "--kernels", KERNELS, "--iterations", 15, "-o", f"{name}.kloom", "--threads", 1)

@@ -128,6 +128,23 @@ def test_reports_as_json_and_of_training(kloom, table, tmp_path):
     assert "figure-weights" in (tmp_path / "t.html").read_text()
 
 
+def test_compare_shows_every_kernel_by_itself(kloom, table, tmp_path):
+    kernels = "rbf(width=0.1,0.3,1,2,4,8)"   # six: one more than the five that single looks at by itself
+    arguments = ("compare", "data.csv", "--kernels", kernels, "--methods", "single,simplemkl", "--folds", 3, "--time", "2m", "--quiet")
+    for extra, judged in (((), 5), (("--every-kernel",), 6)):
+        report = kloom(*arguments, *extra, "-o", "r.html", "--json", "--resume", f"{judged}.jsonl").json()
+        single = next(method for method in report["methods"] if method["method"] == "single")["first_split"]
+        errors = single["errors_alone"]
+        assert len(errors) == 6 and sum(error is not None for error in errors) == judged
+        best = min(error for error in errors if error is not None)
+        assert errors[single["weights"].index(1)] == best, "the kernel that was taken is the best one"
+        page = (tmp_path / "r.html").read_text()
+        assert "figure-alone" in page and f"{judged} of 6 kernels" in page
+        again = kloom(*arguments, *extra, "-o", "r.html", "--json", "--resume", f"{judged}.jsonl").json()
+        kept = next(method for method in again["methods"] if method["method"] == "single")["first_split"]
+        assert kept == single, "the journal keeps what was found"
+
+
 def test_regression_is_compared_by_rmse(kloom, tmp_path):
     rows = [(values, repr(values[0] * 2 + 0.1 * values[1] ** 2)) for values, _ in two_clouds(samples=60)]
     write_table(tmp_path / "data.csv", rows)

@@ -103,6 +103,7 @@ def check_classes(values, part, classes):
         expected["Brier score"] = ((chance - numpy.eye(len(classes))[truth]) ** 2).sum(axis=1).mean()
         if len(set(truth)) == len(classes):
             expected["AUC"] = m.roc_auc_score(truth, chance, multi_class="ovr")
+            expected["EER"] = numpy.mean([equal_error(truth == c, chance[:, c]) for c in range(len(classes))])
     assert set(values) == set(expected)
     for name, value in expected.items():
         assert values[name] == pytest.approx(value, **CLOSE), name

@@ -43,7 +43,7 @@ def make_pages(program, folder):
     table(folder / "three.csv", lambda k, x, g: ("red", "green", "blue")[k])
     table(folder / "number.csv", lambda k, x, g: repr(math.sin(x[0]) + 0.5 * x[1] + g.gauss(0, 0.2)))
     spec = ("--kernels", "rbf(auto, count=3) on views; linear on each", "--views-by-prefix")
-    run("compare", "two.csv", *spec, "--methods", METHODS, "--folds", 3, "--repeats", 2, "-o", "two.html")
+    run("compare", "two.csv", *spec, "--methods", METHODS, "--folds", 3, "--repeats", 2, "--every-kernel", "-o", "two.html")
     run("compare", "three.csv", *spec, "--methods", "bemkl,uniform", "--folds", 3, "-o", "three.html")
     run("compare", "number.csv", *spec, "--methods", "bemkl,uniform", "--folds", 3, "-o", "number.html")
     run("train", "two.csv", *spec, "--method", "bemkl", "-o", "two.kloom")
@@ -52,7 +52,7 @@ def make_pages(program, folder):
         "-o", "m.kloom")
     model = ["weights", "groups"]
     return {
-        "two.html": ["metric", "time", "roc", "reliability", "confusion", *model],
+        "two.html": ["metric", "time", "roc", "reliability", "confusion", "alone", *model],
         "three.html": ["metric", "time", "roc", "reliability", "confusion", *model],
         "number.html": ["metric", "time", "residuals", *model],
         "train.html": [*model, "embedding"],

@@ -46,7 +46,8 @@ Problem problem_of(const std::string& spec) {
 constexpr double kGap = 1e-8;
 bool is_convex(const Learner& learner) {
   return learner.name != "bemkl" && learner.name != "mkl-da" && learner.name != "ufo-mkl" &&
-         learner.name != "lmkl" && learner.name != "auto" && learner.name != "gp-mkl";
+         learner.name != "lmkl" && learner.name != "auto" && learner.name != "gp-mkl" &&
+         learner.name != "vbpmkl";
 }
 
 // They choose C by cross-validation where none is named.
@@ -72,6 +73,9 @@ Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBan
   if (learner.name == "lmkl") options = {{"steps", "3"}, {"tolerance", "1e-10"}, {"probability", "false"}};
   // Few steps: near the top of the evidence, where it is flat, the last bits decide how far the weights go.
   if (learner.name == "gp-mkl") options = {{"iterations", "5"}};
+  // A plan, not a stop that may come one sweep earlier; and a prior under which no coefficient is on the way to 0.
+  if (learner.name == "vbpmkl")
+    options = {{"iterations", "20"}, {"tolerance", "0"}, {"tau", "1"}, {"upsilon", "1"}};
   const FitResult fit = learner.fit(bank, problem.targets, options, {});
   return predict(fit.model, *problem.fresh, {}, {}).scores;
 }

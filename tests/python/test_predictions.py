@@ -49,6 +49,23 @@ def test_contributions_sum_to_the_scores(name, three_classes):
     assert np.allclose(parts.sum(axis=2) + clf.intercept_, scores, rtol=0, atol=close * np.abs(scores).max())
 
 
+@pytest.mark.parametrize("fixture, name", [("two_classes", "BEMKLClassifier"), ("three_classes", "BEMKLClassifier"),
+                                           ("numbers", "BEMKLRegressor")])
+def test_contributions_have_deviations(request, fixture, name):
+    X, y = request.getfixturevalue(fixture)
+    model = getattr(kloom, name)(kernels=KERNELS).fit(X, y)
+    parts, std = model.contributions(X[:7], return_std=True)
+    assert np.array_equal(parts, model.contributions(X[:7]))
+    assert std.shape == parts.shape and (std > 0).all()
+
+
+def test_who_has_no_posterior_has_no_deviations_of_contributions(two_classes):
+    X, y = two_classes
+    clf = kloom.SimpleMKLClassifier(kernels=KERNELS, C=1, probability=False).fit(X, y)
+    with pytest.raises(ValueError, match="no deviations of contributions"):
+        clf.contributions(X, return_std=True)
+
+
 def test_scores_are_the_formula(two_classes):
     X, y = two_classes
     clf = kloom.SimpleMKLClassifier(kernels="rbf(width=1,3)").fit(X, y)
@@ -198,6 +215,20 @@ def test_similarity_of_classes(three_classes):
     assert clf.class_similarity_.shape == (3, 3) and clf.class_embedding_.shape == (3, 2)
     with pytest.raises(AttributeError, match="class_kernels"):
         kloom.MulticlassMKLClassifier(kernels="linear").fit(X, y).class_similarity_
+
+
+def test_similarity_of_classes_that_is_given(three_classes):
+    X, y = three_classes
+    plain = kloom.MulticlassMKLClassifier(kernels="linear").fit(X, y)
+    identity = kloom.MulticlassMKLClassifier(kernels="linear", class_kernels=np.eye(3)).fit(X, y)
+    assert np.array_equal(plain.decision_function(X), identity.decision_function(X))
+    names = [str(c) for c in plain.classes_]
+    array = kloom.MulticlassMKLClassifier(kernels="linear", class_kernels=[[1, 0.5, 0], [0.5, 1, 0], [0, 0, 0.5]]).fit(X, y)
+    tree = kloom.MulticlassMKLClassifier(kernels="linear", class_kernels=f"tree:(({names[0]},{names[1]}),{names[2]})").fit(X, y)
+    assert np.array_equal(array.decision_function(X), tree.decision_function(X))
+    assert not np.array_equal(array.decision_function(X), plain.decision_function(X))
+    with pytest.raises(ValueError, match="class_kernels"):
+        kloom.MulticlassMKLClassifier(kernels="linear", class_kernels=np.eye(2)).fit(X, y)
 
 
 @pytest.mark.parametrize("name, options, remedy", [

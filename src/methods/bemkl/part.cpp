@@ -119,6 +119,8 @@ Predictions BemklPosterior::predict(const Model& model, const KernelBank& bank,
   for (Index c = 0; c < model.coefficients.cols(); ++c) {
     const Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
     models::add_output(model, outputs, c, options, result);
+    if (options.contribution_deviations)
+      result.contribution_deviations.push_back(methods::bemkl_contribution_deviation(model, bank, outputs, c));
     if (!options.probabilities) continue;
     const Vector variance = methods::bemkl_variance(model, bank, outputs, c);
     for (Index i = 0; i < bank.rows(); ++i) result.deviation(i, c) = std::sqrt(variance[at(i)]);

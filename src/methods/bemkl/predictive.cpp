@@ -69,13 +69,22 @@ void soften(Vector& chances, double temperature) {
   for (double& chance : chances) chance /= sum;
 }
 
+// What one unit of the fit's own scores and deviations is in those of the predictions.
+double width_of(const BemklPosterior& posterior, double scale) {
+  return posterior.likelihood == BemklLikelihood::gaussian ? scale * posterior.temperature : scale;
+}
+
+double scale_of(const BemklPosterior& posterior, Index output) {
+  return posterior.target_scale.empty() ? 1.0 : posterior.target_scale[at(output)];
+}
+
 }  // namespace
 
 Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs, Index output) {
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   const Place place = place_of(model, output);
   const auto c = at(place.in_group);
-  const double scale = posterior.target_scale.empty() ? 1.0 : posterior.target_scale[at(output)];
+  const double scale = scale_of(posterior, output);
   Vector variance(at(outputs.rows()), 1.0 / place.group.epsilon[c]);
   add_weight_variance(outputs, scale, place, variance);
   if (!posterior.literal) {
@@ -88,10 +97,36 @@ Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& 
     if (!place.group.a_covariance.empty())
       add_sample_weight_variance(place.group.a_covariance[c], weights, bank, variance);
   }
-  const bool numbers = posterior.likelihood == BemklLikelihood::gaussian;
-  const double width = numbers ? scale * posterior.temperature : scale;
+  const double width = width_of(posterior, scale);
   for (double& v : variance) v *= width * width;
   return variance;
+}
+
+Matrix bemkl_contribution_deviation(const Model& model, const KernelBank& bank, const Matrix& outputs,
+                                    Index output) {
+  const BemklPosterior& posterior = part_of<BemklPosterior>(model);
+  const Place place = place_of(model, output);
+  const auto c = at(place.in_group);
+  const double scale = scale_of(posterior, output);
+  const double width = width_of(posterior, scale);
+  const Vector weights = models::weights_of(model, output);
+  const auto biases = static_cast<Index>(place.group.gamma.size());
+  Matrix result(outputs.rows(), outputs.cols());
+  for (Index m = 0; m < outputs.cols(); ++m) {
+    Vector variance(at(outputs.rows()), 1.0 / place.group.upsilon[c]);  // of g_m
+    if (!place.group.a_covariance.empty()) {
+      Vector alone(weights.size());
+      alone[at(m)] = 1.0;
+      add_sample_weight_variance(place.group.a_covariance[c], alone, bank, variance);
+    }
+    const double e = weights[at(m)];
+    const double e_variance = place.group.be_covariance(biases + m, biases + m);
+    for (Index i = 0; i < outputs.rows(); ++i) {
+      const double g = outputs(i, m) / scale;
+      result(i, m) = width * std::sqrt(e * e * variance[at(i)] + e_variance * (g * g + variance[at(i)]));
+    }
+  }
+  return result;
 }
 
 double bemkl_probability(double mean, double variance, const BemklPosterior& posterior) {

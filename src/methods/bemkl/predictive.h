@@ -18,6 +18,12 @@ namespace kloom::methods {
 [[nodiscard]] Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs,
                                     Index output);
 
+// Standard deviations of what each kernel adds, e_m g_m⋆, rows × P: e_m and g_m⋆ are independent in q, so that
+// Var(e_m g_m⋆) = μ_em² v_m + Var e_m (ḡ_m² + v_m) with v_m = Var g_m⋆ = 1/υ + k_m⋆ᵀ Σ_a k_m⋆ (without Σ_a in the model its
+// part is left out). A pass of N² per row for every kernel.
+[[nodiscard]] Matrix bemkl_contribution_deviation(const Model& model, const KernelBank& bank,
+                                                  const Matrix& outputs, Index output);
+
 // P(y = +1) = Φ((μ−ν)/s) / (Φ((μ−ν)/s) + Φ((−μ−ν)/s)), in log space; s the standard deviation (`literal`: the
 // variance, as published).
 [[nodiscard]] double bemkl_probability(double mean, double variance, const BemklPosterior& posterior);

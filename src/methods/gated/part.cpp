@@ -40,7 +40,10 @@ std::string switches_trouble(const Gates& gate, Index samples, Index kernels) {
   for (const auto& output : gate.outputs) {
     if (output.patterns.rows() < 1 || output.patterns.cols() != kernels)
       return "the patterns of switches have the wrong shape";
-    if (!only_switches(output.patterns.values()) || !only_switches(output.samples.values()))
+    if (!output.last.empty() && !is_shape(output.last, samples, kernels))
+      return "the last switches are not one for each sample and kernel";
+    if (!only_switches(output.patterns.values()) || !only_switches(output.samples.values()) ||
+        !only_switches(output.last.values()))
       return "a switch is neither on nor off";
     if (std::ssize(output.margins) != samples) return "the margins are not one per sample";
     if (!models::all_above(output.margins, 0.0)) return "a margin is not positive";
@@ -71,6 +74,7 @@ Gates::Output load_output(PartReader& file, std::size_t k, bool switches) {
   if (switches) {
     output.patterns = file.matrix(array_of(k, "patterns"));
     output.margins = file.vector(array_of(k, "margins"));
+    if (file.has(array_of(k, "last"))) output.last = file.matrix(array_of(k, "last"));
   } else {
     output.parameters = file.matrix(array_of(k, "parameters"));
   }
@@ -103,6 +107,7 @@ std::shared_ptr<const ModelPart> GatedPart::restricted(const Needs& needs) const
   auto small = std::make_shared<GatedPart>(*this);
   for (Gates::Output& output : small->gates.outputs) {
     output.samples = models::selected(output.samples, needs.samples, needs.kernels);
+    if (!output.last.empty()) output.last = models::selected(output.last, needs.samples, needs.kernels);
     if (!output.patterns.empty())
       output.patterns =
           models::selected(output.patterns, models::all_of(output.patterns.rows()), needs.kernels);
@@ -131,6 +136,7 @@ void GatedPart::save(PartWriter& file) const {
     if (switches) {
       file.matrix(array_of(k, "patterns"), output.patterns);
       file.vector(array_of(k, "margins"), output.margins);
+      if (!output.last.empty()) file.matrix(array_of(k, "last"), output.last);
     } else {
       file.matrix(array_of(k, "parameters"), output.parameters);
     }

@@ -100,7 +100,7 @@ Predictions gated_predictions(const Model& model, const KernelBank& bank, bool c
   for (Index c = 0; c < result.scores.cols(); ++c) {
     const Index row = model.weights.shape == KernelWeights::Shape::per_class ? c : 0;
     Matrix outputs = gated_outputs(bank, row_of(model.weights.values, row), model.coefficients.column(c),
-                                   gate.outputs[at(c)].samples);
+                                   gate.outputs[at(c)].in_prediction());
     const Matrix gates = gates_of(model, c, outputs, inputs);
     for (std::size_t k = 0; k < gates.values().size(); ++k) outputs.values()[k] *= gates.values()[k];
     std::ranges::fill(result.scores.column(c), model.bias[at(c)]);

@@ -19,6 +19,7 @@
 #include "methods/margin/kernel_choice.h"
 #include "methods/margin/outputs.h"
 #include "methods/margin/own_margins.h"
+#include "methods/margin/path_point.h"
 #include "solvers/platt.h"
 
 namespace kloom::methods {
@@ -53,16 +54,6 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, double r
   for (const Index i : rows) scores[at(i)] /= margins[at(i)];
 }
 
-// What cross-validation at one price C found. A path goes from one to the next by warm starts.
-struct PathPoint {
-  double price = 0.0;
-  double error = 0.0;                                     // held out
-  std::vector<std::vector<MarginSolution>> without_fold;  // per output and fold
-  std::vector<Vector> scores;  // per output: of every sample by a solution that has not seen it
-  std::vector<Index> kernels;  // single: the kernel of every output
-  bool whole = true;           // nobody said stop meanwhile
-};
-
 class Fitter {
  public:
   Fitter(MarginMethod method, const KernelBank& bank, const Targets& targets, const MarginOptions& options,
@@ -94,12 +85,12 @@ class Fitter {
                                                         const Context& context);
   [[nodiscard]] Vector held_out_scores(const Output& output,
                                        const std::vector<MarginSolution>& solutions) const;
-  [[nodiscard]] double held_out_error(const std::vector<Output>& outputs,
-                                      const std::vector<Vector>& scores) const;
+  [[nodiscard]] bool against_rest() const { return options_.multiclass == "one-versus-rest"; }
   [[nodiscard]] std::vector<MarginStart> fold_starts(const PathPoint* before, const Output& output,
                                                      std::size_t k, double c);
-  [[nodiscard]] Index best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
-                                  std::vector<MarginSolution>* best_folds, const Context& context);
+  [[nodiscard]] std::vector<MarginSolution> best_single(const Output& output, std::size_t k,
+                                                        std::vector<MarginStart> from, PathPoint& point,
+                                                        const Context& context);
   [[nodiscard]] std::vector<MarginSolution> solve_whole(const std::vector<Output>& outputs,
                                                         const PathPoint& point);
   [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution,
@@ -126,10 +117,7 @@ MarginSettings Fitter::settings() const {
   settings.iterations = options_.iterations;
   settings.stage = name_of(method_);
   settings.rule = WeightRule::fixed;
-  if (method_ == MarginMethod::simplemkl) {
-    settings.rule =
-        options_.algorithm == "second-order" ? WeightRule::second_order : WeightRule::reduced_gradient;
-  }
+  if (method_ == MarginMethod::simplemkl) settings.rule = l1_rule(options_.algorithm);
   if (method_ == MarginMethod::lp_mkl) {
     settings.norm = options_.norm;
     settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
@@ -177,39 +165,6 @@ Vector Fitter::held_out_scores(const Output& output, const std::vector<MarginSol
   return scores;
 }
 
-double output_error(const MarginTask& task, std::size_t i, double score) {
-  if (task.regression) return (task.y[i] - score) * (task.y[i] - score);
-  return task.y[i] * score > 0.0 ? 0.0 : 1.0;
-}
-
-// Weighted sum of the errors of one output.
-double output_errors(const MarginTask& task, const Vector& scores) {
-  double error = 0.0;
-  for (std::size_t i = 0; i < scores.size(); ++i) error += task.box[i] * output_error(task, i, scores[i]);
-  return error;
-}
-
-// Mean of squared errors, or share of wrong classes: with one output for every class, that of the largest score; with
-// one for every pair, over the pairs.
-double Fitter::held_out_error(const std::vector<Output>& outputs, const std::vector<Vector>& scores) const {
-  double error = 0.0;
-  double total = 0.0;
-  const bool rest = outputs.size() > 1 && options_.multiclass == "one-versus-rest";
-  for (std::size_t k = 0; k < outputs.size() && !rest; ++k) {
-    error += output_errors(outputs[k].task, scores[k]);
-    total += std::accumulate(outputs[k].task.box.begin(), outputs[k].task.box.end(), 0.0);
-  }
-  for (std::size_t i = 0; i < outputs.front().codes.size() && rest; ++i) {
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < scores.size(); ++k) best = scores[k][i] > scores[best][i] ? k : best;
-    const auto truth = static_cast<std::size_t>(outputs.front().codes[i]);
-    const double weight = outputs[truth].task.box[i];
-    error += best == truth ? 0.0 : weight;
-    total += weight;
-  }
-  return total > 0.0 ? error / total : 0.0;
-}
-
 std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, const Output& output, std::size_t k,
                                              double c) {
   std::vector<MarginStart> starts;
@@ -220,41 +175,34 @@ std::vector<MarginStart> Fitter::fold_starts(const PathPoint* before, const Outp
   return starts;
 }
 
-// The kernel with the lowest held-out error; of equal ones the first. Dual variables pass from one kernel to
-// the next as a start.
-Index Fitter::best_single(const Output& output, std::size_t k, double c, std::vector<MarginStart> from,
-                          std::vector<MarginSolution>* best_folds, const Context& context) {
-  constexpr Index kCandidates = 5;
-  if (candidates_.size() <= k) candidates_.push_back(promising_kernels(bank_, output, kCandidates, context));
+// Appends to the point the kernel with the lowest held-out error, of equal ones the first, and the scores of all that were
+// tried. Dual variables pass from one kernel to the next as a start. Returns the solutions with that kernel.
+std::vector<MarginSolution> Fitter::best_single(const Output& output, std::size_t k,
+                                                std::vector<MarginStart> from, PathPoint& point,
+                                                const Context& context) {
+  const Index count = options_.candidates == 0 ? bank_.kernels() : options_.candidates;
+  if (candidates_.size() <= k) candidates_.push_back(promising_kernels(bank_, output, count, context));
+  std::vector<MarginSolution> best_folds;
   Index best = 0;
   double lowest = std::numeric_limits<double>::infinity();
+  point.alone.emplace_back(at(bank_.kernels()));
   ProgressMeter meter(context, "choice of the kernel");
   Index done = 0;
   for (const Index m : candidates_[k]) {
     for (MarginStart& start : from) start.theta = only(bank_.kernels(), m);
-    std::vector<MarginSolution> folds = solve_folds(output, c, from, context);
+    std::vector<MarginSolution> folds = solve_folds(output, point.price, from, context);
     for (std::size_t fold = 0; fold < from.size(); ++fold) from[fold].alpha = folds[fold].alpha;
-    const double error = output_errors(output.task, held_out_scores(output, folds));
+    Vector& scores = point.alone.back()[at(m)] = held_out_scores(output, folds);
+    const double error = output_errors(output.task, scores);
     if (error < lowest) {
       lowest = error;
       best = m;
-      *best_folds = std::move(folds);
+      best_folds = std::move(folds);
     }
     if (meter.step(++done, std::ssize(candidates_[k]), lowest)) break;  // with the best so far
   }
-  return best;
-}
-
-// Nothing is at its bound, so that the same solution is the best one at every higher price.
-bool is_free(const Output& output, const std::vector<MarginSolution>& solutions, double price) {
-  constexpr double kBound = 1.0 - 1e-6;
-  return std::ranges::all_of(solutions, [&](const MarginSolution& s) {
-    for (std::size_t i = 0; i < s.coefficients.size(); ++i) {
-      if (s.coefficients[i] != 0.0 && std::abs(s.coefficients[i]) >= kBound * price * output.task.box[i])
-        return false;
-    }
-    return true;
-  });
+  point.kernels.push_back(best);
+  return best_folds;
 }
 
 // `before`: the point of a lower price, to start from.
@@ -266,8 +214,7 @@ PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, c
     const Output& output = outputs[k];
     std::vector<MarginSolution> folds;
     if (method_ == MarginMethod::single) {
-      point.kernels.push_back(
-          best_single(output, k, c, fold_starts(before, output, k, c), &folds, progress.part()));
+      folds = best_single(output, k, fold_starts(before, output, k, c), point, progress.part());
     } else if (before != nullptr && is_free(output, before->without_fold[k], before->price)) {
       folds = before->without_fold[k];
     } else {
@@ -277,29 +224,8 @@ PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, c
     point.scores.push_back(held_out_scores(output, folds));
     point.without_fold.push_back(std::move(folds));
   }
-  point.error = held_out_error(outputs, point.scores);
+  point.error = path_error(outputs, point.scores, against_rest());
   return point;
-}
-
-double count_nonzero(const Vector& values) {
-  return static_cast<double>(std::ranges::count_if(values, [](double value) { return value != 0.0; }));
-}
-
-// A row of the path's table: C, held-out error, then means over outputs and folds, and the largest gap.
-Vector path_row(const PathPoint& point) {
-  double kernels = 0.0;
-  double supports = 0.0;
-  double gap = 0.0;
-  double count = 0.0;
-  for (const std::vector<MarginSolution>& folds : point.without_fold) {
-    for (const MarginSolution& s : folds) {
-      kernels += count_nonzero(s.theta);
-      supports += count_nonzero(s.coefficients);
-      gap = std::max(gap, s.gap());
-      count += 1.0;
-    }
-  }
-  return {point.price, point.error, kernels / count, supports / count, gap};
 }
 
 // The point with the lowest held-out error; of equal ones the smallest C, the simplest model.
@@ -480,6 +406,7 @@ FitResult Fitter::fit() {
     }
     result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
   }
+  if (!point.alone.empty()) result.report.errors_alone = errors_alone(outputs, point, against_rest());
   fill(result.model, part, solutions);
   if (is_two_step(method_)) {
     result.model.part = first_.part(std::move(part), outputs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1), ℓp-norm MKL, weights in groups, and weights
-// by a rule before the machine (EasyMKL, GRAM, PWMK, alignment). They differ in how kernel weights are found (mkl.h,
-// methods/twostep/rules.h); tasks, choice of C and probabilities are the same for all.
+// The margin methods of the registry: uniform weights, the best single kernel, SimpleMKL (ℓ1), ℓp-norm MKL, weights in
+// groups, and weights by a rule before the machine (EasyMKL, GRAM, PWMK, alignment). They differ in how kernel weights are
+// found (mkl.h, methods/twostep/rules.h); tasks, choice of C and probabilities are the same for all.
 //
 //   two classes       one output
 //   several classes   one output per class (one-versus-rest) or per pair (one-versus-one), each with its own
@@ -31,9 +31,10 @@ struct MarginOptions {
   double epsilon = 0.1;                        // half width of the tube, in standard deviations of the target
   double tolerance = 1e-3;                     // relative duality gap
   Index iterations = 500;                      // updates of the kernel weights, at most
-  std::string algorithm = "second-order";      // or "reduced-gradient" (simplemkl)
+  std::string algorithm = "second-order";      // or "reduced-gradient", "silp", "level" (simplemkl)
   std::string multiclass = "one-versus-rest";  // or "one-versus-one"
   std::string class_weight = "none";           // or "balanced"
+  Index candidates = 5;                        // kernels that are cross-validated (single); 0: all
   bool probability = true;                     // fit probabilities on held-out folds
 };
 

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
+#include "methods/margin/cutting_planes.h"
 #include "methods/seam/duality_gap.h"
 
 namespace kloom::methods {
@@ -133,6 +134,12 @@ class Solver {
                                      const Vector& weights);
   [[nodiscard]] Point second_order_step(const Point& point);
   [[nodiscard]] Point reduced_gradient_step(const Point& point);
+  [[nodiscard]] bool by_cuts() const {
+    return settings_.rule == WeightRule::silp || settings_.rule == WeightRule::level;
+  }
+  [[nodiscard]] Point cutting_step(const Point& point);
+  [[nodiscard]] Point mixed_point(const Point& point);
+  void refine(const Point& point, const Point& candidate);
   [[nodiscard]] Matrix curvature(const Point& point, const std::vector<Index>& watched);
   [[nodiscard]] Matrix free_kernel(const std::vector<Index>& free);
   [[nodiscard]] Point next(const Point& point);
@@ -152,6 +159,7 @@ class Solver {
   Matrix diagonals_;                           // of all kernels, for that case
   Matrix kernel_;                              // otherwise all of it is here
   std::unique_ptr<solvers::KernelRows> rows_;  // of the combined kernel at the θ looked at last
+  std::unique_ptr<MarginCuts> planes_;         // of the rules that go by cuts
 };
 
 void Solver::combine(const Vector& theta) {
@@ -434,6 +442,34 @@ Point Solver::reduced_gradient_step(const Point& point) {
   return best;
 }
 
+// The point where the master asks to look; and where the cuts say that they are good enough, whether the mixture of
+// their α proves it: at a kink of J no single α does.
+Point Solver::cutting_step(const Point& point) {
+  if (!planes_) planes_ = std::make_unique<MarginCuts>(bank_.kernels(), settings_.rule == WeightRule::level);
+  const double linear = point.dual + dual_penalty(point.q);
+  planes_->add({point.theta, point.alpha, point.q, point.bias, linear, point.primal});
+  if (planes_->gap() <= settings_.tolerance) {
+    Point mixed = mixed_point(point);
+    if (relative_gap(mixed.primal, mixed.dual) <= settings_.tolerance) return mixed;
+  }
+  return evaluate(planes_->next(), point.alpha);
+}
+
+// The best θ with the mixture of the cuts' α, which the box and the equality allow as they allow each of them.
+Point Solver::mixed_point(const Point& point) {
+  const MarginCuts::Cut& best = planes_->best();
+  Point mixed = point;
+  mixed.theta = best.theta;
+  mixed.bias = best.bias;
+  mixed.alpha = planes_->mixture();
+  for (std::size_t k = 0; k < mixed.alpha.size(); ++k)
+    mixed.alpha[k] = std::min(mixed.alpha[k], problem_.box[k]);
+  mixed.coefficients = coefficients_of(task_, problem_, mixed.alpha);
+  fill_outputs(mixed, watched_);
+  fill_objectives(mixed);
+  return mixed;
+}
+
 Point Solver::next(const Point& point) {
   switch (settings_.rule) {
     case WeightRule::norm:
@@ -444,10 +480,28 @@ Point Solver::next(const Point& point) {
       return second_order_step(point);
     case WeightRule::reduced_gradient:
       return reduced_gradient_step(point);
+    case WeightRule::silp:
+    case WeightRule::level:
+      return cutting_step(point);
     case WeightRule::fixed:
       break;
   }
   return evaluate(point.theta, point.alpha);
+}
+
+// Where the inner SVM is not exact enough for any further progress, makes it more exact. A Newton step that closes next to
+// nothing of the gap says so: the rest of the gap is then the SVM's own error, which large boxes multiply. Cutting planes
+// do not fall from point to point; what their SVM is off by is seen at the point itself.
+void Solver::refine(const Point& point, const Point& candidate) {
+  const double left = point.primal - point.dual;
+  bool coarse = candidate.primal >= point.primal * (1.0 - 1e-15);
+  if (settings_.rule == WeightRule::second_order) coarse |= point.primal - candidate.primal < 1e-2 * left;
+  if (by_cuts()) {
+    const double at_theta = candidate.dual + dual_penalty(candidate.q) -
+                            0.5 * algebra::dot(candidate.theta, candidate.q);  // J's lower bound at its θ
+    coarse = candidate.primal - at_theta > 0.2 * planes_->gap() * std::abs(planes_->best().primal);
+  }
+  if (coarse) svm_.tolerance = std::max(1e-11, 0.1 * svm_.tolerance);
 }
 
 MarginSolution Solver::solve(MarginStart start) {
@@ -476,16 +530,11 @@ MarginSolution Solver::solve(MarginStart start) {
       solution.status = Status::stopped;
       break;
     }
-    // The inner SVM is not exact enough for any further progress: make it more exact. A Newton step that
-    // closes next to nothing of the gap says the same: the rest of the gap is then the SVM's own error, which
-    // large boxes multiply.
-    const bool stuck = candidate.primal >= point.primal * (1.0 - 1e-15);
-    const bool crawls = settings_.rule == WeightRule::second_order &&
-                        point.primal - candidate.primal < 1e-2 * (point.primal - point.dual);
-    if (stuck && svm_.tolerance <= 1e-11) break;
-    if (stuck || crawls) svm_.tolerance = std::max(1e-11, 0.1 * svm_.tolerance);
+    if (!by_cuts() && candidate.primal >= point.primal * (1.0 - 1e-15) && svm_.tolerance <= 1e-11) break;
+    refine(point, candidate);
     point = std::move(candidate);
   }
+  if (planes_ && solution.status != Status::converged) point = mixed_point(point);  // the last one may be far
   complete(point);
   if (settings_.rule == WeightRule::grouped && solution.status == Status::converged) switch_off(point);
   solution.theta = point.theta;
@@ -499,6 +548,13 @@ MarginSolution Solver::solve(MarginStart start) {
 }
 
 }  // namespace
+
+WeightRule l1_rule(std::string_view algorithm) {
+  return algorithm == "reduced-gradient" ? WeightRule::reduced_gradient
+         : algorithm == "silp"           ? WeightRule::silp
+         : algorithm == "level"          ? WeightRule::level
+                                         : WeightRule::second_order;
+}
 
 Vector uniform_weights(Index kernels, double norm) {
   const double size = std::isinf(norm) ? 1.0 : std::pow(static_cast<double>(kernels), -1.0 / norm);

@@ -15,6 +15,8 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "kloom/bank.h"
@@ -36,12 +38,17 @@ struct MarginTask {
 };
 
 enum class WeightRule {
-  fixed,            // θ stays as it starts
-  norm,             // ℓp by its closed-form update
-  grouped,          // in groups, by a closed-form update, too
-  second_order,     // ℓ1 by Newton steps on the simplex (default for p = 1)
-  reduced_gradient  // ℓ1 as SimpleMKL does it
+  fixed,             // θ stays as it starts
+  norm,              // ℓp by its closed-form update
+  grouped,           // in groups, by a closed-form update, too
+  second_order,      // ℓ1 by Newton steps on the simplex (default for p = 1)
+  reduced_gradient,  // ℓ1 as SimpleMKL does it
+  silp,              // ℓ1 by cutting planes [Sonnenburg2006]
+  level              // ℓ1 by cutting planes with a level-stabilised master [Xu2009]
 };
+
+// The rule of `--algorithm`.
+[[nodiscard]] WeightRule l1_rule(std::string_view algorithm);
 
 struct MarginSettings {
   WeightRule rule = WeightRule::second_order;

@@ -27,8 +27,15 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   };
   static const OptionTable<O> simple = [] {
     OptionTable<O> table = common;
-    table.push_back({"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient"),
-                     "reduced-gradient is SimpleMKL's own; both solve the same problem"});
+    table.push_back({"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient", "silp", "level"),
+                     "reduced-gradient is SimpleMKL's own, silp and level are cutting planes; "
+                     "all solve the same problem"});
+    return table;
+  }();
+  static const OptionTable<O> best = [] {
+    OptionTable<O> table = common;
+    table.push_back({"candidates", &O::candidates, kNonNegative,
+                     "kernels that are judged on held-out folds, those of least leave-one-out loss; 0: all"});
     return table;
   }();
   static const OptionTable<O> norm = [] {
@@ -73,6 +80,8 @@ const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
     return table;
   }();
   switch (method) {
+    case MarginMethod::single:
+      return best;
     case MarginMethod::simplemkl:
       return simple;
     case MarginMethod::lp_mkl:

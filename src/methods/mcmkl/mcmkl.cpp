@@ -15,6 +15,7 @@
 #include "kloom/error.h"
 #include "kloom/kernels.h"
 #include "kloom/parts.h"
+#include "methods/mcmkl/class_kernels.h"
 #include "methods/seam/calibration.h"
 
 namespace kloom::methods {
@@ -29,17 +30,23 @@ void check_class_kernels(const Targets& targets, const McmklOptions& options) {
       "of the identity");
 }
 
-McmklTask task_of(const Targets& targets, const McmklOptions& options, double price) {
+// At the price 1.
+McmklTask task_of(const Targets& targets, const McmklOptions& options, const Context& context) {
   McmklTask task;
   task.labels = targets.codes;
   task.classes = static_cast<Index>(targets.classes.size());
   task.box = targets.weights.empty() ? Vector(targets.codes.size(), 1.0) : targets.weights;
-  algebra::scale(price, task.box);
-  task.class_kernels = class_kernels(options.class_kernels, task.classes);
+  for (ClassKernel& kernel : class_kernels(options.class_kernels, targets.classes, context))
+    task.class_kernels.push_back(std::move(kernel.values));
   task.loss = options.loss == "squared-hinge" ? solvers::MarginLoss::squared_hinge
               : options.loss == "logistic"    ? solvers::MarginLoss::logistic
                                               : solvers::MarginLoss::hinge;
   task.bias = options.bias;
+  return task;
+}
+
+McmklTask at_price(McmklTask task, double price) {
+  algebra::scale(price, task.box);
   return task;
 }
 
@@ -109,7 +116,7 @@ double held_out_error(const KernelBank& bank, const McmklTask& task, const Mcmkl
 }
 
 // The price with the lowest held-out error; of equal ones the smallest, the simplest model.
-double choose_price(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
+double choose_price(const KernelBank& bank, const McmklTask& task, const McmklOptions& options,
                     const Context& context, Report& report) {
   if (options.C_grid.empty()) return options.C;
   std::vector<double> prices = parse_range(options.C_grid, -1, 0.0);
@@ -121,7 +128,7 @@ double choose_price(const KernelBank& bank, const Targets& targets, const McmklO
   double best = prices.front();
   double lowest = std::numeric_limits<double>::infinity();
   for (double price : prices) {
-    const double error = held_out_error(bank, task_of(targets, options, price), options, context);
+    const double error = held_out_error(bank, at_price(task, price), options, context);
     table.rows.push_back({price, error});
     if (error < lowest) {
       lowest = error;
@@ -150,7 +157,7 @@ double temperature_of(const KernelBank& bank, const Targets& targets, const Mcmk
 }
 
 void fill_classes(McmklPart& part, const McmklTask& task, const Matrix& beta) {
-  if (task.class_kernels.size() == 1) return;
+  if (task.class_kernels.size() == 1 && is_identity(task.class_kernels.front())) return;
   const Index m = task.classes;
   part.class_kernels = Matrix(m, m * static_cast<Index>(task.class_kernels.size()));
   for (std::size_t j = 0; j < task.class_kernels.size(); ++j) {
@@ -260,26 +267,6 @@ void fill_report(Report& report, const McmklSolution& solution, const McmklOptio
 
 }  // namespace
 
-std::vector<Matrix> class_kernels(const std::string& name, Index classes) {
-  std::vector<Matrix> result;
-  if (name != "pairs") {
-    result.emplace_back(classes, classes);
-    for (Index u = 0; u < classes; ++u) result.back()(u, u) = 1.0;
-  }
-  if (name == "identity") return result;
-  for (Index u = 0; u < classes; ++u) {
-    for (Index v = u + 1; v < classes; ++v) {
-      for (double beside : {1.0, -1.0}) {
-        Matrix pair(classes, classes);
-        pair(u, u) = pair(v, v) = 1.0;
-        pair(u, v) = pair(v, u) = beside;
-        result.push_back(std::move(pair));
-      }
-    }
-  }
-  return result;
-}
-
 const OptionTable<McmklOptions>& mcmkl_option_table() {
   using O = McmklOptions;
   static const OptionTable<O> table = {
@@ -288,8 +275,12 @@ const OptionTable<McmklOptions>& mcmkl_option_table() {
       {"folds", &O::folds, NumberRule{2.0}, "folds for choosing C"},
       {"algorithm", &O::algorithm, one_of("level", "silp", "silp-compact", "qcqp"),
        "all solve the same problem; level is fastest, silp the paper's, qcqp for small problems"},
-      {"class_kernels", &O::class_kernels, one_of("identity", "pairs", "identity+pairs"),
-       "pairs: also learn how similar the classes are, from kernels on every pair of them"},
+      {"class_kernels", &O::class_kernels,
+       "kernels on classes: identity; pairs: also learn how similar the classes are, from kernels on every "
+       "pair of them; "
+       "tree:((a,b),c), a tree of the classes; file:PATH, matrices in a file; rows like 1,0.5;0.5,1; or "
+       "several of them "
+       "joined by +, whose products with the kernels get a weight each"},
       {"loss", &O::loss, one_of("hinge", "squared-hinge", "logistic"),
        "squared-hinge: C times the square of a violation; logistic: C times log(1 + exp(-margin))"},
       {"bias", &O::bias, "learn an offset for every class"},
@@ -307,14 +298,15 @@ void learn(const KernelBank& bank, const Targets& targets, const McmklOptions& o
            FitResult& result) {
   check_class_kernels(targets, options);
   const auto classes = std::ssize(targets.classes);
-  const auto kinds = std::ssize(class_kernels(options.class_kernels, classes));
+  const McmklTask whole = task_of(targets, options, context);
+  const auto kinds = std::ssize(whole.class_kernels);
   base::require_memory(mcmkl_memory(bank.rows(), bank.kernels(), classes, kinds, false), context,
                        fmt::format("method {} on {} samples", kName, bank.rows()),
-                       kinds > 1 ? "use class_kernels identity, or fewer samples" : "use fewer samples");
+                       kinds > 1 ? "use a single kernel on classes, or fewer samples" : "use fewer samples");
   ProgressMeter clock(context, kName);
   Report& report = result.report;
-  const double price = choose_price(bank, targets, options, context, report);
-  const McmklTask task = task_of(targets, options, price);
+  const double price = choose_price(bank, whole, options, context, report);
+  const McmklTask task = at_price(whole, price);
   const McmklSolution solution = solve_mcmkl(bank, task, settings_of(options), context);
   fill_model(result.model, bank, targets, task, solution);
   report.seconds.emplace_back("training", clock.seconds());

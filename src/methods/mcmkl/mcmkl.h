@@ -19,7 +19,7 @@ struct McmklOptions {
   Index folds = 3;                         // of that cross-validation
   bool probability = true;                 // fit a temperature on held-out samples
   std::string algorithm = "level";         // or "silp", "silp-compact", "qcqp"
-  std::string class_kernels = "identity";  // or "pairs", "identity+pairs"
+  std::string class_kernels = "identity";  // class_kernels.h
   std::string loss = "hinge";              // or "squared-hinge", "logistic"
   bool bias = true;
   double tolerance = 1e-3;  // relative duality gap
@@ -31,9 +31,5 @@ struct McmklOptions {
 [[nodiscard]] std::shared_ptr<const ModelPart> load_mcmkl(PartReader& file, const Model& model);
 [[nodiscard]] FitResult fit_mcmkl(const KernelBank& bank, const Targets& targets, const McmklOptions& options,
                                   const Context& context);
-
-// Kernels on classes by the option's name: the identity, and for every pair of classes the matrices that are 1
-// on the pair's diagonal, +1 or −1 beside it and 0 elsewhere ([ZienOng2007] section 3.4).
-[[nodiscard]] std::vector<Matrix> class_kernels(const std::string& name, Index classes);
 
 }  // namespace kloom::methods

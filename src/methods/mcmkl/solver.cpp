@@ -26,15 +26,6 @@ using solvers::MatrixRows;
 
 namespace {
 
-bool is_identity(const Matrix& m) {
-  for (Index v = 0; v < m.cols(); ++v) {
-    for (Index u = 0; u < m.rows(); ++u) {
-      if (m(u, v) != (u == v ? 1.0 : 0.0)) return false;
-    }
-  }
-  return true;
-}
-
 SupportOutputs outputs_of(const KernelBank& bank, const Matrix& alpha, std::vector<Index> support) {
   SupportOutputs outputs;
   outputs.samples = std::move(support);
@@ -381,6 +372,15 @@ McmklSolution CuttingPlanes::solve() {
 }
 
 }  // namespace
+
+bool is_identity(const Matrix& m) {
+  for (Index v = 0; v < m.cols(); ++v) {
+    for (Index u = 0; u < m.rows(); ++u) {
+      if (m(u, v) != (u == v ? 1.0 : 0.0)) return false;
+    }
+  }
+  return true;
+}
 
 Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha) {
   const auto kinds = static_cast<Index>(task.class_kernels.size());

@@ -73,6 +73,7 @@ struct SupportOutputs {
 [[nodiscard]] McmklSolution solve_mcmkl(const KernelBank& bank, const McmklTask& task,
                                         const McmklSettings& settings, const Context& context);
 
+[[nodiscard]] bool is_identity(const Matrix& class_kernel);
 // q_k(α) of all products, class kernels × kernels.
 [[nodiscard]] Matrix product_forms(const KernelBank& bank, const McmklTask& task, const Matrix& alpha);
 // Σ_i α_iy_i, or what α_iy_i is worth with another loss (solvers/margin_loss.h).

@@ -168,8 +168,8 @@ void Fitter::score_held_out(Judged& judged, std::size_t output, const MarginTask
                             const std::vector<Index>& folds, Index fold,
                             const SwitchedSolution& solution) const {
   const Matrix outputs =
-      gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.switches);
-  const PatternScores best = best_patterns(outputs, distinct_patterns(solution.switches, rest.box),
+      gated_outputs(bank_, solution.inner.theta, solution.inner.coefficients, solution.in_prediction());
+  const PatternScores best = best_patterns(outputs, distinct_patterns(solution.in_prediction(), rest.box),
                                            solution.inner.bias, targets_.task == Task::binary);
   for (std::size_t i = 0; i < folds.size(); ++i) {
     if (folds[i] == fold) judged.scores(static_cast<Index>(i), static_cast<Index>(output)) = best.scores[i];
@@ -287,6 +287,7 @@ Fitter::Fitted Fitter::learn(std::size_t output, const Choice& choice, const Con
   }
   SwitchSettings chosen = settings(choice.changes);
   chosen.updates = choice.changes == 0 ? 0 : choice.one_update ? 1 : chosen.updates;
+  chosen.literal = chosen.literal && choice.changes > 0;
   SwitchedMkl mkl(bank_, task, chosen, fitted.start, context);
   fitted.solution = mkl.run(std::move(fitted.solution));
   fitted.ending = mkl.ending();
@@ -312,7 +313,8 @@ void Fitter::fill(Model& model, GatedPart& part, const Choice& choice,
     std::ranges::copy(s.inner.coefficients, model.coefficients.column(c).begin());
     model.bias.push_back(s.inner.bias);
     for (Index i = 0; i < bank_.rows(); ++i) part.box(i, c) = box[at(i)] / s.margins[at(i)];
-    part.gates.outputs.push_back({s.switches, distinct_patterns(s.switches, box), s.margins, {}});
+    part.gates.outputs.push_back(
+        {s.switches, distinct_patterns(s.in_prediction(), box), s.margins, {}, s.last});
     if (part.gates.outputs.back().patterns.empty()) {
       throw InvalidArgument("every sample has weight 0, so there is nothing to learn from");
     }
@@ -325,7 +327,7 @@ bool Fitter::class_has_a_pattern_of_its_own(const SwitchedSolution& solution) co
   for (Index i = 0; i < bank_.rows(); ++i) {
     Vector pattern;
     for (Index p = 0; p < bank_.kernels(); ++p) {
-      if (solution.inner.theta[at(p)] > 0.0) pattern.push_back(solution.switches(i, p));
+      if (solution.inner.theta[at(p)] > 0.0) pattern.push_back(solution.in_prediction()(i, p));
     }
     patterns[at(targets_.codes[at(i)])].insert(std::move(pattern));
   }
@@ -405,7 +407,7 @@ void Fitter::tell(Report& report, const Choice& choice, const std::vector<Fitted
     }
     report.maps.push_back({Report::SampleMap::Kind::switches, fitted.size() > 1 ? targets_.classes[k] : "",
                            bank_.names(), one.solution.inner.theta, targets_.classes, targets_.codes,
-                           one.solution.switches});
+                           one.solution.in_prediction()});
   }
   report.tables.push_back(std::move(rounds));
   const std::string how = choice.changes == 0 ? "no switches (m0 = 0): l1 MKL"
@@ -461,8 +463,8 @@ const OptionTable<SamklOptions>& samkl_option_table() {
        "kernels that a sample may switch away from h0, e.g. 3; "
        "of several, e.g. 0..3, cross-validation chooses (0 is l1 MKL)"},
       {"updates", &O::updates, one_of("auto", "one", "stop", "literal"),
-       "of the switches: one, or to the stop; auto: chosen "
-       "by cross-validation; literal: the paper's Algorithm 1"},
+       "of the switches: one, or to the stop; auto: chosen by cross-validation; "
+       "literal: the paper's Algorithm 1 to its end, with m0 = 3 where nothing else is said"},
       {"update_limit", &O::update_limit, kAtLeastOne, "at most this many updates of the switches"},
       {"h0", &O::h0, "where the switches begin: all, l1 (kernels with weight in l1 MKL), or digits 0 and 1"},
       {"margins", &O::margins, one_of("updated", "one"),
@@ -479,13 +481,25 @@ const OptionTable<SamklOptions>& samkl_option_table() {
   return table;
 }
 
+// The settings of the paper, in place of defaults.
+static SamklOptions as_published(SamklOptions options) {
+  constexpr Index kNoLimit = 1000;  // Algorithm 1 knows none; the objective cannot fall by 1e-4 for ever
+  const SamklOptions defaults;
+  if (options.m0 == defaults.m0) options.m0 = "3";
+  if (options.update_limit == defaults.update_limit) options.update_limit = kNoLimit;
+  return options;
+}
+
 FitResult fit_samkl(const KernelBank& bank, const Targets& targets, const SamklOptions& options,
                     const Context& context) {
-  return complete_fit(find_learner(kName), bank, targets, option_texts(samkl_option_table(), options), context,
-                      [&](FitResult& result) {
-                        check_start(options.h0, bank.kernels());
-                        result = Fitter(bank, targets, options, context).fit();
-                      });
+  return complete_fit(
+      find_learner(kName), bank, targets, option_texts(samkl_option_table(), options), context,
+      [&](FitResult& result) {
+        const SamklOptions settled = options.updates == "literal" ? as_published(options) : options;
+        check_start(settled.h0, bank.kernels());
+        result = Fitter(bank, targets, settled, context).fit();
+        result.report.options["update_limit"] = number_text(static_cast<double>(settled.update_limit));
+      });
 }
 
 Learner samkl_learner() {

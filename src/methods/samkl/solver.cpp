@@ -157,7 +157,7 @@ bool SwitchedMkl::ends(const SwitchedSolution& before, const SwitchedSolution& a
     ending_ = SwitchEnding::small_change;
   } else if (settings_.literal && fall <= kSmallChange) {
     ending_ = SwitchEnding::rise;
-  } else if (!is_new && !same_switches) {
+  } else if (!settings_.literal && !is_new && !same_switches) {
     ending_ = SwitchEnding::repeat;
   } else if (after.updates >= settings_.updates) {
     ending_ = SwitchEnding::update_limit;
@@ -177,6 +177,7 @@ SwitchedSolution SwitchedMkl::run(SwitchedSolution solution) {
     solution = std::move(after);
     if (over) break;
   }
+  if (settings_.literal) solution.last = update(solution).switches;
   return solution;
 }
 

@@ -33,7 +33,9 @@ struct SwitchSettings {
   Index updates = 10;          // of the switches, at most
   bool update_margins = true;  // τ by eq. 16; else it stays 1, and the objective never rises
   double least_margin = 0.01;  // floor of τ: a sample whose kernels are all off has τ = 0, and C/τ
-  bool literal = false;        // stop as Algorithm 1 does, also where the objective rises
+  // Algorithm 1 to its end: it stops where the objective rises too, not where switches come back, and updates the
+  // switches once more after the last solution.
+  bool literal = false;
 };
 
 // A solution of eq. 13 with the switches and margins that it was solved for.
@@ -42,6 +44,9 @@ struct SwitchedSolution {
   Matrix switches;  // h: N × P
   Vector margins;   // τ
   Index updates = 0;
+  Matrix last = {};  // literal: h after the update that follows the last solution
+  // What prediction takes for the switches of the samples.
+  [[nodiscard]] const Matrix& in_prediction() const { return last.empty() ? switches : last; }
 };
 
 // What the report says about every solution on the way.

@@ -239,7 +239,7 @@ void Fitter::choose(Report& report) {
   double lowest = 2.0;
   for (const double alpha : alphas) {
     for (const double lambda : lambdas) {
-      const double error = held_out_error(UfoMirror(lambda, alpha, bank_.kernels()));
+      const double error = held_out_error(UfoMirror(lambda, alpha, bank_.kernels(), options_.norm));
       table.rows.push_back({lambda, alpha, error});
       if (error < lowest) {
         lowest = error;
@@ -287,8 +287,14 @@ void Fitter::fill(Model& model, const Descent& descent, const UfoMirror& mirror)
 
 FitResult Fitter::fit() {
   FitResult result;
+  // Nearer to 1, powers of the dual norm leave the range of numbers.
+  if (options_.norm != 0.0 && options_.norm < 1.001)
+    throw InvalidArgument(
+        fmt::format("option norm must be from 1.001 to 2, or 0 for the one by the number of kernels; "
+                    "got {}",
+                    options_.norm));
   choose(result.report);
-  const UfoMirror mirror(options_.lambda, options_.alpha, bank_.kernels());
+  const UfoMirror mirror(options_.lambda, options_.alpha, bank_.kernels(), options_.norm);
   Descent descent(bank_, labels_, mirror);
   std::vector<Index> samples(at(bank_.rows()));
   std::iota(samples.begin(), samples.end(), Index{0});
@@ -325,8 +331,10 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 
 }  // namespace
 
-UfoMirror::UfoMirror(double lambda, double alpha, Index kernels)
-    : lambda_(lambda), alpha_(alpha), q_(std::max(2.0, 2.0 * std::log(static_cast<double>(kernels)))) {}
+UfoMirror::UfoMirror(double lambda, double alpha, Index kernels, double norm)
+    : lambda_(lambda),
+      alpha_(alpha),
+      q_(norm > 0.0 ? norm / (norm - 1.0) : std::max(2.0, 2.0 * std::log(static_cast<double>(kernels)))) {}
 
 void UfoMirror::weights(std::span<const double> squared_norms, double t, std::span<double> out) const {
   double largest = 0.0;
@@ -352,6 +360,10 @@ const OptionTable<UfoOptions>& ufo_option_table() {
       {"lambda", &O::lambda, kNonNegative,
        "strength of the squared group norm: larger is smoother; 0: 1/(10 N)"},
       {"alpha", &O::alpha, kNonNegative, "price of every kernel: larger uses fewer kernels"},
+      {"norm", &O::norm, NumberRule{0.0, false, 2.0},
+       "p of the squared group norm, 1 < p <= 2: nearer to 1 is sparser; 0: by the number of kernels, 2 ln F "
+       "for its "
+       "dual"},
       {"epochs", &O::epochs, kPositive, "passes over the samples"},
       {"lambda_grid", &O::lambda_grid, "choose lambda by cross-validation from these values"},
       {"alpha_grid", &O::alpha_grid, "choose alpha by cross-validation from these values"},

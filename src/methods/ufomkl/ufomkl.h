@@ -5,7 +5,7 @@
 //   minimise  (λ/2) ‖(‖w_1‖, …, ‖w_F‖)‖_p² + α Σ_f ‖w_f‖
 //             + (1/N) Σ_n max(0, 1 + max_{m ≠ y_n} g(m, x_n) − g(y_n, x_n))
 //
-// with w_f the weights of kernel f over all classes together, p = q/(q − 1), q = max(2, 2 ln F). Stochastic
+// with w_f the weights of kernel f over all classes together, p = q/(q − 1), q = max(2, 2 ln F) or as asked. Stochastic
 // mirror descent: θ = Σ over violations of the gradient, w = ∇R*(θ/t), that is
 //
 //   v_f = max(0, ‖θ_f‖ − αt),   w_f = (v_f/(λt)) (θ_f/‖θ_f‖) (v_f/‖v‖_q)^(q−2)
@@ -26,6 +26,7 @@ namespace kloom::methods {
 struct UfoOptions {
   double lambda = 0.0;  // 0: 1/(10 N)
   double alpha = 0.0;
+  double norm = 0.0;  // p; 0: by the number of kernels
   double epochs = 10.0;
   std::string lambda_grid;  // values to choose λ and α from by cross-validation; empty: take the values above
   std::string alpha_grid;
@@ -46,7 +47,8 @@ inline constexpr double kDefaultLambda = 0.1;
 // kDefaultLambda/t at every t.
 class UfoMirror {
  public:
-  UfoMirror(double lambda, double alpha, Index kernels);
+  // `norm`: p, 1 < p ≤ 2; 0: q = max(2, 2 ln F).
+  UfoMirror(double lambda, double alpha, Index kernels, double norm = 0.0);
   void weights(std::span<const double> squared_norms, double t, std::span<double> out) const;
   [[nodiscard]] double dual_power() const { return q_; }
 

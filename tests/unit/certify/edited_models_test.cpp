@@ -278,7 +278,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"mkr", Kind::numbers, {{"draws", "10"}}}, Setting{"uniform", Kind::three, {}},
                     Setting{"single", Kind::two, {}}, Setting{"mkl-da", Kind::two, {}},
                     Setting{"mkl-da", Kind::three, {}}, Setting{"ufo-mkl", Kind::two, {}},
-                    Setting{"ufo-mkl", Kind::three, {}}),
+                    Setting{"ufo-mkl", Kind::three, {}}, Setting{"vbpmkl", Kind::two, {}},
+                    Setting{"vbpmkl", Kind::three, {{"tolerance", "1e-3"}}},
+                    Setting{"samkl", Kind::two, {{"C", "2"}, {"updates", "literal"}}}),
     [](const auto& one) {
       std::string name = std::to_string(one.index) + one.param.method;
       std::erase(name, '-');

@@ -53,7 +53,7 @@ TEST(Referee, ProvesConvexMethodsAndOnlyChecksTheOthers) {
     EXPECT_EQ(judged(fitted(method, kPrice, true)).finding, Finding::proved) << method;
   for (const char* method : {"samkl", "lmkl"})
     EXPECT_EQ(judged(fitted(method, kPrice, true)).finding, Finding::checked) << method;
-  for (const char* method : {"auto", "bemkl", "gp-mkl", "mkl-da", "ufo-mkl"})
+  for (const char* method : {"auto", "bemkl", "gp-mkl", "mkl-da", "ufo-mkl", "vbpmkl"})
     EXPECT_EQ(judged(fitted(method, {}, true)).finding, Finding::checked) << method;
 }
 
@@ -114,7 +114,7 @@ TEST(Referee, TheBiasIsTheModelsOwn) {
     made.model.bias[0] += 1000.0;
     EXPECT_EQ(judged(made).finding, Finding::refuted) << method;
   }
-  for (const char* method : {"auto", "gp-mkl", "mkl-da", "ufo-mkl"}) {
+  for (const char* method : {"auto", "gp-mkl", "mkl-da", "ufo-mkl", "vbpmkl"}) {
     Case made = fitted(method, {}, false);
     made.model.bias[0] += 1.0;
     EXPECT_EQ(judged(made).finding, Finding::refuted) << method;

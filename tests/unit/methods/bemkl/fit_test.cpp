@@ -126,6 +126,7 @@ TEST(Bemkl, PredictiveVarianceByItsFormula) {
   cross.push_back(test::cosine_kernel(x_new, problem.x));
   PredictOptions options;
   options.contributions = true;
+  options.contribution_deviations = true;
   const Predictions p = predict(result.model, *make_dense_bank(cross, problem.names, false), options, {});
   const Model& m = result.model;
   const Eigen::VectorXd a = eigen(m.coefficients);
@@ -146,6 +147,11 @@ TEST(Bemkl, PredictiveVarianceByItsFormula) {
       mean += e * row.dot(a);
       second += e * e + sbe(k + 1, k + 1);
       EXPECT_NEAR(p.contributions[0](i, k), e * row.dot(a), 1e-12);
+      // E[e²] E[g²] − E[e]² E[g]² of two independent variables; g has the variance σ_g² + kᵀ Σ_a k.
+      const double g2 = row.dot(a) * row.dot(a) + 1.0 + row.dot(sa * row);
+      const double e2 = e * e + sbe(k + 1, k + 1);
+      const double square = e2 * g2 - std::pow(e * row.dot(a), 2);
+      EXPECT_NEAR(p.contribution_deviations[0](i, k), std::sqrt(square), 1e-10);
     }
     const double variance = 1 + one_g.dot(sbe * one_g) + second + ke.dot(sa * ke);  // σ_g = 1
     EXPECT_NEAR(p.scores(i, 0), mean, 1e-12);

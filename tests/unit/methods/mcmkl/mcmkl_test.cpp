@@ -14,6 +14,7 @@
 #include "kloom/error.h"
 #include "kloom/parts.h"
 #include "methods/margin/mkl.h"
+#include "methods/mcmkl/class_kernels.h"
 #include "solvers/msvm.h"
 #include "support/multiclass.h"
 
@@ -31,12 +32,19 @@ using test::identity;
 using test::MulticlassProblem;
 using test::simplex_problem;
 
+std::vector<Matrix> matrices_of(const std::string& text, const std::vector<std::string>& classes) {
+  std::vector<Matrix> matrices;
+  for (const methods::ClassKernel& one : methods::class_kernels(text, classes, {}))
+    matrices.push_back(one.values);
+  return matrices;
+}
+
 McmklTask task_of(const MulticlassProblem& problem, double c, const std::string& class_kernels = "identity") {
   McmklTask task;
   task.labels = problem.targets.codes;
   task.classes = static_cast<Index>(problem.targets.classes.size());
   task.box = Vector(task.labels.size(), c);
-  task.class_kernels = methods::class_kernels(class_kernels, task.classes);
+  task.class_kernels = matrices_of(class_kernels, problem.targets.classes);
   return task;
 }
 
@@ -159,7 +167,8 @@ TEST(Mcmkl, RefereeConfirmsEveryVariant) {
   const MulticlassProblem problem = simplex_problem(45, 3, {0.5, 1.0, 3.0}, 38);
   const auto bank = bank_of(problem);
   for (const char* algorithm : {"level", "silp", "silp-compact", "qcqp"}) {
-    for (const char* class_kernels : {"identity", "pairs", "identity+pairs"}) {
+    for (const char* class_kernels :
+         {"identity", "pairs", "identity+pairs", "1,0.5,0;0.5,1,0;0,0,2", "identity+1,0.5,0;0.5,1,0;0,0,2"}) {
       for (const char* loss : {"hinge", "squared-hinge", "logistic"}) {
         SCOPED_TRACE(std::string(algorithm) + " " + class_kernels + " " + loss);
         McmklOptions options;
@@ -207,17 +216,18 @@ TEST(Mcmkl, PredictsBySumsOverSamplesAndClasses) {
   std::vector<Matrix> cross;
   for (double width : {0.5, 1.0, 3.0}) cross.push_back(test::rbf_kernel(fresh, problem.x, width));
   const auto fresh_bank = make_dense_bank(cross, problem.names, false);
-  for (const char* class_kernels : {"identity", "pairs"}) {
+  for (const char* class_kernels : {"identity", "pairs", "1,0.5,0;0.5,1,0;0,0,2"}) {
     McmklOptions options;
     options.class_kernels = class_kernels;
     const Model model = fit(problem, options).model;
     PredictOptions asked;
     asked.contributions = true;
     const Predictions p = predict(model, *fresh_bank, asked, {});
-    const std::vector<Matrix> classes = methods::class_kernels(class_kernels, 3);
+    const std::vector<Matrix> classes = matrices_of(class_kernels, problem.targets.classes);
     const auto weight = [&](std::size_t j, Index k) {
-      return classes.size() == 1 ? model.weights.values(0, k)
-                                 : part_of<McmklPart>(model).class_weights(static_cast<Index>(j), k);
+      return part_of<McmklPart>(model).class_kernels.empty()
+                 ? model.weights.values(0, k)
+                 : part_of<McmklPart>(model).class_weights(static_cast<Index>(j), k);
     };
     for (Index i = 0; i < 12; ++i) {
       for (Index u = 0; u < 3; ++u) {
@@ -401,7 +411,9 @@ TEST(Mcmkl, HardProblemsEndWithTheirGap) {
       problem.kernels.push_back(k);
       problem.names.push_back("kind " + std::to_string(kind));
     }
-    task.class_kernels = methods::class_kernels(classes > 2 && seed % 3 == 0 ? "pairs" : "identity", classes);
+    std::vector<std::string> names;
+    for (Index u = 0; u < classes; ++u) names.push_back("class " + std::to_string(u));
+    task.class_kernels = matrices_of(classes > 2 && seed % 3 == 0 ? "pairs" : "identity", names);
     task.loss = seed % 5 == 1   ? MarginLoss::squared_hinge
                 : seed % 5 == 3 ? MarginLoss::logistic
                                 : MarginLoss::hinge;

@@ -261,6 +261,55 @@ TEST(Samkl, WarnsOfCollapse) {
   EXPECT_LE(best, without);
 }
 
+// The switches that prediction takes are those of one more update by eq. 15: within m₀ of h⁰, the constraint of the
+// solution holds, and no smaller set of kernels would do, which is seen by trying all of them.
+TEST(Samkl, LiteralUpdatesOnceMoreAfterTheLastSolution) {
+  const test::BinaryProblem problem = test::binary_problem(40, 3, {0.5, 1.0, 3.0}, 12);
+  const auto bank = bank_of(problem);
+  SamklOptions options;
+  options.C = 2.0;
+  options.updates = "literal";
+  options.probability = false;
+  const FitResult fit = methods::fit_samkl(*bank, problem.targets, options, {});
+  EXPECT_EQ(fit.report.options.at("m0"), "3") << "as the paper sets it, where nothing is said";
+  const auto& own = part_of<GatedPart>(fit.model).gates.outputs.front();
+  ASSERT_EQ(own.last.rows(), 40);
+  const Transcribed t = transcribe(problem.kernels, fit.model, 0);
+  const Vector y = problem.targets.signs();
+  for (Index i = 0; i < 40; ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const auto sum = [&](unsigned set) {
+      double total = 0.0;
+      for (std::size_t p = 0; p < 4; ++p) total += (set >> p & 1U) != 0 ? y[n] * t.g[n][p] : 0.0;
+      return total;
+    };
+    unsigned before = 0;
+    unsigned after = 0;
+    for (unsigned p = 0; p < 4; ++p) {
+      before |= own.samples(i, p) == 1.0 ? 1U << p : 0U;
+      after |= own.last(i, p) == 1.0 ? 1U << p : 0U;
+    }
+    const double bias = y[n] * fit.model.bias[0];
+    const double tau = own.margins[n];
+    const double needed = std::min(tau, sum(before) + bias) - bias - 1e-6;
+    EXPECT_GE(sum(after), needed - 1e-9);
+    int fewest = 4;
+    for (unsigned set = 0; set < 16; ++set) {
+      if (__builtin_popcount(set) >= 1 && sum(set) >= needed)
+        fewest = std::min(fewest, __builtin_popcount(set));
+    }
+    EXPECT_EQ(__builtin_popcount(after), fewest) << i;
+  }
+  const Certificate certificate = certify(*bank, problem.targets, fit.model, {});
+  EXPECT_NE(certificate.finding, Certificate::Finding::refuted) << certificate.verdict;
+  const Model copy = model_from_bytes(model_bytes(fit.model));
+  EXPECT_EQ(part_of<GatedPart>(copy).gates.outputs.front().last, own.last);
+  Model altered = fit.model;
+  for (Index p = 0; p < 3; ++p)
+    edit_part<GatedPart>(altered).gates.outputs[0].last(7, p) = 1.0 - own.last(7, p);
+  EXPECT_EQ(certify(*bank, problem.targets, altered, {}).finding, Certificate::Finding::refuted);
+}
+
 TEST(Samkl, BeginsWhereItIsTold) {
   const test::BinaryProblem problem = test::binary_problem(50, 3, {0.5, 1.0, 3.0}, 9);
   const auto bank = bank_of(problem);

@@ -102,10 +102,9 @@ double dual_power(std::size_t kernels) {
   return std::max(2.0, 2.0 * std::log(static_cast<double>(kernels)));
 }
 
-Weights naive_ufo(const Explicit& p, double lambda, double alpha, const std::vector<Index>& order) {
+Weights naive_ufo(const Explicit& p, double lambda, double alpha, const std::vector<Index>& order, double q) {
   Weights theta = zeros(p);
   Weights w = zeros(p);
-  const double q = dual_power(w.size());
   for (std::size_t t = 1; t <= order.size(); ++t) {
     const Hinge h = hinge(p, w, order[t - 1]);
     if (h.loss > 0.0) add(p, theta, order[t - 1], h.near, 1.0);
@@ -138,11 +137,13 @@ Vector naive_scores(const Explicit& p, const Weights& w) {
 
 TEST(UfoMkl, EqualsATranscriptionOnExplicitFeatures) {
   for (const int classes : {2, 3}) {
-    for (const std::size_t kernels : {std::size_t{1}, std::size_t{2}, std::size_t{5}}) {
+    for (const auto& [kernels, power] :
+         std::vector<std::pair<std::size_t, double>>{{1, 0.0}, {2, 0.0}, {5, 0.0}, {3, 1.2}, {5, 2.0}}) {
       const Explicit p = explicit_problem(90, classes, kernels, 11);
       UfoOptions options;
       options.lambda = 0.05;
       options.alpha = 0.02;
+      options.norm = power;
       options.epochs = 3;
       Context context;
       context.seed = 9;
@@ -155,17 +156,16 @@ TEST(UfoMkl, EqualsATranscriptionOnExplicitFeatures) {
         draws.shuffle(samples);
         order.insert(order.end(), samples.begin(), samples.end());
       }
-      const Weights w = naive_ufo(p, 0.05, 0.02, order);
+      const Weights w =
+          naive_ufo(p, 0.05, 0.02, order, power > 0.0 ? power / (power - 1.0) : dual_power(kernels));
       EXPECT_LE(relative_difference(predict(fit.model, *p.bank, {}, {}).scores.values(), naive_scores(p, w)),
                 1e-10)
-          << classes << " classes, " << kernels << " kernels";
+          << classes << " classes, " << kernels << " kernels, norm " << power;
     }
   }
 }
 
-double objective(const Explicit& p, const Weights& w, double lambda, double alpha) {
-  const double q = dual_power(w.size());
-  const double power = q / (q - 1.0);
+double objective(const Explicit& p, const Weights& w, double lambda, double alpha, double power) {
   double sum = 0.0;
   double group = 0.0;
   for (const Vector& part : w) {
@@ -179,11 +179,9 @@ double objective(const Explicit& p, const Weights& w, double lambda, double alph
 
 // Subgradient descent on all samples at once, steps c/√k, best value kept: slow, and nothing in
 // common with UFO-MKL.
-double independent_minimum(const Explicit& p, double lambda, double alpha) {
+double independent_minimum(const Explicit& p, double lambda, double alpha, double power) {
   Weights w = zeros(p);
-  const double q = dual_power(w.size());
-  const double power = q / (q - 1.0);
-  double best = objective(p, w, lambda, alpha);
+  double best = objective(p, w, lambda, alpha, power);
   for (int k = 1; k <= 20000; ++k) {
     Weights gradient = zeros(p);
     for (Index n = 0; n < p.samples(); ++n) {
@@ -200,24 +198,27 @@ double independent_minimum(const Explicit& p, double lambda, double alpha) {
       for (std::size_t i = 0; i < w[f].size(); ++i)
         w[f][i] -= 0.3 / std::sqrt(static_cast<double>(k)) * (gradient[f][i] + factor * w[f][i]);
     }
-    if (k % 10 == 0) best = std::min(best, objective(p, w, lambda, alpha));
+    if (k % 10 == 0) best = std::min(best, objective(p, w, lambda, alpha, power));
   }
   return best;
 }
 
 // The referee's bound must lie below the independent minimum and its objective above, both within the gap.
 TEST(UfoMkl, ReachesTheMinimumOfAnIndependentMinimiser) {
-  for (const int classes : {2, 3}) {
+  // By itself q = 2 ln 3, so p = 1.83.
+  for (const auto& [classes, power] : std::vector<std::pair<int, double>>{{2, 0.0}, {3, 0.0}, {2, 1.3}}) {
     const Explicit p = explicit_problem(30, classes, 3, 21);
     UfoOptions options;
     options.lambda = 0.1;
     options.alpha = 0.02;
+    options.norm = power;
     options.epochs = 20000;
     const FitResult fit = fit_ufo(*p.bank, p.targets, options, {});
     const Certificate certificate = certify(*p.bank, p.targets, fit.model, {});
     const double primal = certificate.items[0].value;
     const double bound = certificate.items[1].value;
-    const double minimum = independent_minimum(p, 0.1, 0.02);
+    const double q = dual_power(3);
+    const double minimum = independent_minimum(p, 0.1, 0.02, power > 0.0 ? power : q / (q - 1.0));
     EXPECT_LE(bound, minimum);
     EXPECT_LE(primal, minimum * (1.0 + 1e-3));
     EXPECT_GE(primal, minimum * (1.0 - 1e-3));
@@ -237,6 +238,15 @@ TEST(UfoMkl, LargeAlphaSwitchesKernelsOff) {
   const FitResult nothing = fit_ufo(*p.bank, p.targets, options, {});
   const Predictions predictions = predict(nothing.model, *p.bank, {}, {});
   for (const double s : predictions.scores.values()) EXPECT_EQ(s, 0.0);
+}
+
+TEST(UfoMkl, RefusesANormThatIsNone) {
+  const Explicit p = explicit_problem(20, 2, 2, 35);
+  UfoOptions options;
+  for (const double norm : {0.5, 1.0}) {
+    options.norm = norm;
+    EXPECT_THROW(static_cast<void>(fit_ufo(*p.bank, p.targets, options, {})), InvalidArgument);
+  }
 }
 
 TEST(UfoMkl, GridSearchTakesTheLowestHeldOutError) {
