@@ -25,7 +25,7 @@ def listing(words):
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "none"
 
 
-def how(outcomes, table):
+def how(outcomes, table, note):
     """What was run, where and when."""
     lines = list(outcomes.values())
     seeds = sorted({line["seed"] for line in lines})
@@ -46,7 +46,7 @@ def how(outcomes, table):
             "categories one-hot, sentences as tf-idf of words, strings as tf-idf of character n-grams, mostly-zero counts unscaled; "
             "grids are searched over five folds of the training part.",
             f"- Machines: {listing(machines)}. Software: {'; '.join(sorted({line['software'] for line in lines}))}.",
-            f"- Absent from this run: {listing(absent)}.", ""]
+            f"- Absent from this run: {listing(absent)}.", *([f"- {note}"] if note else []), ""]
     stopped = {}
     for line in lines:
         if line["status"] != "ok":
@@ -236,12 +236,12 @@ def budget_section(table):
     return text + table_lines(header, rows)
 
 
-def page(outcomes, folder, link):
+def page(outcomes, folder, link, title="Out of the box", note=""):
     table = Table(outcomes)
-    text = ["# Out of the box", "",
+    text = [f"# {title}", "",
             "How good is `kloom train data.csv` with no options, on data nobody tuned, against what a user would have taken instead? "
             "Made by `bench/out-of-the-box/report` of a journal of `bench/out-of-the-box/run`; none of it is typed by hand.", ""]
-    text += summary(table) + how(outcomes, table) + rank_section(table, folder, link) + short_section(table) + duel_section(table)
+    text += summary(table) + how(outcomes, table, note) + rank_section(table, folder, link) + short_section(table) + duel_section(table)
     text += per_set(table, "score", "Accuracy and R² on each set", "Means over divisions; accuracy for classes, R² for numbers; the best in bold. "
                     "Empty: not for that kind of data; time: out of time.")
     text += per_set(table, "log_loss", "Log loss on each set", f"Probabilities of a row are divided by their sum; one below {SMALLEST:g} counts as "

@@ -247,9 +247,10 @@ def test_run_resume_join_and_report(data):
     assert ("elsewhere", 0, program.AUTO) in outcomes(data)
 
     made = subprocess.run([sys.executable, str(FOLDER / "report"), str(data / "j.jsonl"), "-o", str(data / "docs" / "page.md"), "--figures",
-                           str(data / "docs" / "figures")], capture_output=True, text=True, check=False)
+                           str(data / "docs" / "figures"), "--title", "A test", "--note", "The moon was full."], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     page = (data / "docs" / "page.md").read_text()
+    assert page.startswith("# A test\n") and "- The moon was full.\n" in page
     assert "| holes | refused |" in page and "Absent from this run: SVM" in page and "a cell has no value" in page
     pictures = list((data / "docs" / "figures").glob("*.svg"))
     assert pictures

@@ -144,7 +144,7 @@ def describe(info, seed, name, data, count, held_out, options):
     facts = {"set": info.name, "seed": seed, "competitor": name, "task": info.task, "kinds": info.kinds,
              "rows": count + held_out, "train_rows": count, "test_rows": held_out,
              "columns": len(data.kernels) if data.kernels is not None else len(data.header),
-             "limit": options.limit, "threads": 1 if options.jobs > 1 or not kloom else os.cpu_count(),
+             "limit": options.limit, "threads": 1 if options.jobs > 1 or not kloom else len(os.sched_getaffinity(0)),
              "date": datetime.date.today().isoformat(), "processor": processor(), "cores": os.cpu_count()}
     if info.task != "regression":
         facts["classes"] = len(set(data.y.tolist()))

@@ -19,6 +19,8 @@ KernelLabel label_of(const std::string& kernel_name) {
   const std::string function = kernel_name.substr(0, on);
   KernelLabel label;
   label.kind = function.substr(0, function.find('('));
+  // A degree is no width: squares fit where cubes overfit, and the other way round, whatever their scale.
+  if (label.kind == "poly") label.kind = function;
   if (function.find("scale=relevance") != std::string::npos) label.kind += kByRelevance;
   label.group = on == std::string::npos ? kernel_name : kernel_name.substr(on + 4);
   return label;

@@ -28,6 +28,18 @@ TEST(KernelLabel, ReadsKindAndGroup) {
   EXPECT_EQ(label_of("rbf(width=2) on age").group, "age");
   EXPECT_EQ(label_of("linear on view a").kind, "linear");
   EXPECT_EQ(label_of("K1").group, "K1");
+  EXPECT_NE(label_of("poly(degree=2) on all").kind, label_of("poly(degree=3) on all").kind);
+}
+
+// A tenth of a loss in the screening does not say which degree is right; both are tried.
+TEST(Candidates, EveryDegreeIsAKindOfItsOwn) {
+  const std::vector<std::string> names = {"rbf(width=1) on all", "rbf(width=2) on all", "poly(degree=2) on all",
+                                          "poly(degree=3) on all"};
+  const Vector losses = {0.30, 0.29, 0.33, 0.31};
+  const Vector diagonals(4, 1.0);
+  const auto found = propose_candidates(names, losses, diagonals, 20);
+  for (const Vector& alone : {Vector{0, 0, 1, 0}, Vector{0, 0, 0, 1}})
+    EXPECT_TRUE(std::ranges::any_of(found, [&](const Candidate& c) { return c.weights == alone; }));
 }
 
 TEST(Candidates, AreSumsOfUsefulKernelsWithoutRepetition) {
