@@ -464,6 +464,99 @@ class EasyMKLClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path: Any) -> "EasyMKLClassifier": ...
     def views_present(self, X: Any) -> Any: ...
 
+class EditDistances:
+    def __init__(self, width: Any = None) -> None: ...
+    def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
+
+class FHeuristicClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "FHeuristicClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "FHeuristicClassifier": ...
+    def views_present(self, X: Any) -> Any: ...
+
+class FHeuristicRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "FHeuristicRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "FHeuristicRegressor": ...
+    def views_present(self, X: Any) -> Any: ...
+
 class GPMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
@@ -557,6 +650,153 @@ class GPMKLRegressor(RegressorMixin, BaseEstimator):
     def save(self, path: Any) -> "GPMKLRegressor": ...
     def views_present(self, X: Any) -> Any: ...
 
+class GRAMClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        reg_lambda: float = 0.1,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GRAMClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "GRAMClassifier": ...
+    def views_present(self, X: Any) -> Any: ...
+
+class GappySpectrum:
+    def __init__(self, k: Any = 3, gaps: Any = 1, normalise: Any = True) -> None: ...
+    def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
+
+class GroupMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        groups: str | Sequence[float] | None = "views",
+        mix: float = 1.0,
+        norm: float = 2.0,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GroupMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "GroupMKLClassifier": ...
+    def views_present(self, X: Any) -> Any: ...
+
+class GroupMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        epsilon: float = 0.1,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        groups: str | Sequence[float] | None = "views",
+        mix: float = 1.0,
+        norm: float = 2.0,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GroupMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "GroupMKLRegressor": ...
+    def views_present(self, X: Any) -> Any: ...
+
 class KernelBank:
     def __init__(self, kernels: Any, names: Any = None) -> None: ...
     def __array__(self, dtype: Any = None, copy: Any = None) -> _Array: ...
@@ -570,6 +810,12 @@ class KernelBank:
     def shape(self) -> Any: ...
     def stack(self) -> _Array: ...
     def to_core(self, symmetric: Any) -> Any: ...
+
+class KernelFunctions:
+    def __init__(self, kernels: Any, normalise: Any = True) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> "KernelFunctions": ...
+    def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
 
 class KernelWeightsDisplay:
     def __init__(self, *, weights: Any, names: Any, deviation: Any = None) -> None: ...
@@ -818,6 +1064,49 @@ class MKLDAClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path: Any) -> "MKLDAClassifier": ...
     def views_present(self, X: Any) -> Any: ...
 
+class MKRRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        draws: int = 100,
+        alpha_grid: str | Sequence[float] | None = "10^-4..10^4",
+        steps: int = 0,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKRRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "MKRRegressor": ...
+    def score_by_kernel(self, X: Any, y: Any) -> Any: ...
+    def views_present(self, X: Any) -> Any: ...
+
+class MismatchSpectrum:
+    def __init__(self, k: Any = 3, mismatches: Any = 1, normalise: Any = True) -> None: ...
+    def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
+
 class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
@@ -869,6 +1158,55 @@ class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> _Array: ...
     def predict_proba(self, X: Any) -> _Array: ...
     def save(self, path: Any) -> "MulticlassMKLClassifier": ...
+    def views_present(self, X: Any) -> Any: ...
+
+class PWMKClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        max_iter: int = 500,
+        multiclass: Literal["one-versus-rest", "one-versus-one"] = "one-versus-rest",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        threshold: float = 0.5,
+        single_C: float = 1.0,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any) -> _Array: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PWMKClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "PWMKClassifier": ...
     def views_present(self, X: Any) -> Any: ...
 
 class PathDisplay:
@@ -1283,4 +1621,4 @@ def trees(leaves: Any = 16, *, on: Any = None, normalise: Any = None) -> Kernels
 
 def view(name: Any) -> str: ...
 
-__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "CalibrationDisplay", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "GPMKLClassifier", "GPMKLRegressor", "KernelBank", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MulticlassMKLClassifier", "PathDisplay", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "Views", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]
+__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "CalibrationDisplay", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "EditDistances", "FHeuristicClassifier", "FHeuristicRegressor", "GPMKLClassifier", "GPMKLRegressor", "GRAMClassifier", "GappySpectrum", "GroupMKLClassifier", "GroupMKLRegressor", "KernelBank", "KernelFunctions", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MKRRegressor", "MismatchSpectrum", "MulticlassMKLClassifier", "PWMKClassifier", "PathDisplay", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "Views", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]
