@@ -24,8 +24,8 @@ def problem(tmp_path, seed=4):
         kernels.append(numpy.exp(-square / 2))
     y = numpy.column_stack([numpy.sin(2 * x[:, 0]) + x[:, 1], x[:, 2] * x[:, 3], x.sum(axis=1)])
     y += 0.1 * generator.normal(size=y.shape) + [1.0, -20.0, 300.0]
-    numpy.save(tmp_path / "train.npy", numpy.stack([k[:SAMPLES, :SAMPLES] for k in kernels]))
-    numpy.save(tmp_path / "fresh.npy", numpy.stack([k[SAMPLES:, :SAMPLES] for k in kernels]))
+    numpy.save(tmp_path / "train.npy", numpy.stack([k[:SAMPLES, :SAMPLES] for k in kernels], axis=2))
+    numpy.save(tmp_path / "fresh.npy", numpy.stack([k[SAMPLES:, :SAMPLES] for k in kernels], axis=2))
     lines = ["y1,y2,y3"] + [",".join(map(repr, map(float, row))) for row in y[:SAMPLES]]
     (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
     return kernels, y
@@ -155,7 +155,7 @@ def test_mistakes_are_named(kloom, tmp_path):
     assert "alpha_grid" in kloom("train", "labels.csv", "--target", "y1", "--method", "mkr", "--kernel-file", "train.npy",
                                  "--kernels", "precomputed", "--alpha-grid", "0,1", code=MISTAKE).sentence()
     indefinite = numpy.load(tmp_path / "train.npy")
-    indefinite[:] = -numpy.eye(SAMPLES)
+    indefinite[:] = -numpy.eye(SAMPLES)[:, :, None]
     numpy.save(tmp_path / "train.npy", indefinite)
     sentence = kloom("train", "labels.csv", "--target", "y1", "--method", "mkr", "--kernel-file", "train.npy", "--kernels",
                      "precomputed(normalise=none)", "--alpha-grid", "0.5", code=MISTAKE).sentence()

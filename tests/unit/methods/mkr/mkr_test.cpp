@@ -24,7 +24,7 @@ constexpr Index kSamples = 40;
 
 RidgeTask task_of(const Matrix& x, unsigned seed) {
   test::Normal noise(seed);
-  RidgeTask task{Matrix(x.rows(), 2), {}};
+  RidgeTask task{Matrix(x.rows(), 2), {}, {}};
   for (Index i = 0; i < x.rows(); ++i) {
     task.y(i, 0) = std::sin(2.0 * x(i, 0)) + 0.1 * noise();
     task.y(i, 1) = x(i, 0) * x(i, 1) + 0.1 * noise();
