@@ -58,7 +58,7 @@ TEST_F(BlasBuffers, AreThereWhenNothingElseIs) {
   const auto work = [] {
     leave(5 * kBuffer);
     const int threads = hold_blas_buffers(2);
-    leave(kBuffer / 2);  // for the matrices
+    leave(kBuffer / 2);   // for the matrices
     set_blas_threads(8);  // for which there are no buffers
     std::exit(threads == 2 && blas_threads() == 2 && sum_of_a_product() == 600.0 ? 7 : 8);
   };
