@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -106,6 +107,11 @@ bool grow(Pool& all, int needed, int threads) {
   return true;
 }
 
+int threads_with_buffers() {
+  const std::scoped_lock lock(pool().mutex);
+  return pool().threads;
+}
+
 }  // namespace
 
 int hold_blas_buffers(int threads) {
@@ -131,9 +137,8 @@ int hold_blas_buffers(int threads) {
 void hold_blas_buffers() {
   // Inside of a parallel region the thread that opened it has counted its helpers.
   if (holds_buffers || omp_in_parallel() != 0) return;
-  const int wanted = openblas_get_num_threads();
-  const int fitting = hold_blas_buffers(wanted);
-  if (fitting < wanted) set_blas_threads(fitting);
+  const int wanted = limited_address_space() ? 1 : openblas_get_num_threads();
+  openblas_set_num_threads(hold_blas_buffers(wanted));
 }
 
 int blas_threads() {
@@ -141,9 +146,13 @@ int blas_threads() {
 }
 
 void set_blas_threads(int threads) {
-  const std::scoped_lock lock(pool().mutex);
-  const bool known = blas_memory_alloc != nullptr && blas_memory_free != nullptr;
-  openblas_set_num_threads(std::max(1, known ? std::min(threads, pool().threads) : threads));
+  int fitting = 1;
+  try {
+    fitting = limited_address_space() ? std::min(threads, threads_with_buffers()) : hold_blas_buffers(threads);
+  } catch (
+      const std::exception&) {  // the end of a computation does not fail for want of threads of the next one
+  }
+  openblas_set_num_threads(std::max(1, fitting));
 }
 
 }  // namespace kloom::algebra

@@ -10,10 +10,12 @@ namespace kloom::algebra {
 // Throws ResourceError if there are none even for one.
 [[nodiscard]] int hold_blas_buffers(int threads);
 
-// The same for whoever calls BLAS outside of a ThreadScope, with the number of threads that BLAS has been told.
+// The same for whoever calls BLAS outside of a ThreadScope, with the number of threads that BLAS has been told, or one where
+// the address space is limited.
 void hold_blas_buffers();
 
-// How many threads BLAS uses for one call, and telling it: it gets no more than there are buffers for.
+// How many threads BLAS uses for one call, and telling it: it gets no more than there are buffers for, and takes no more of them
+// where the address space is limited.
 [[nodiscard]] int blas_threads();
 void set_blas_threads(int threads);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr double kWorthTwoThreads = 2e7;
 
 // What was asked for, or less where nothing was asked for and the address space is limited.
-int threads_with_buffers(const Context& context, double flops_per_step) {
+int affordable_threads(const Context& context, double flops_per_step) {
   const int wanted = flops_per_step < kWorthTwoThreads ? 1 : base::resolve_threads(context);
   const int fitting = hold_blas_buffers(wanted);
   if (fitting < wanted && context.threads != 0) {
@@ -29,7 +29,7 @@ int threads_with_buffers(const Context& context, double flops_per_step) {
 }  // namespace
 
 ThreadScope::ThreadScope(const Context& context, double flops_per_step)
-    : threads_(threads_with_buffers(context, flops_per_step)),
+    : threads_(affordable_threads(context, flops_per_step)),
       previous_openmp_(omp_get_max_threads()),
       previous_blas_(blas_threads()) {
   // BLAS first: the OpenMP build of OpenBLAS sets OpenMP's number as a side effect.

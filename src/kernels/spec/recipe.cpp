@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "algebra/threads.h"
 #include "kernels/functions/functions.h"
 #include "kernels/spec/presence.h"
 #include "kernels/spec/transformed_columns.h"
@@ -61,7 +60,6 @@ bool uses(const std::vector<KernelTerm>& terms, KernelFunction function) {
 
 Recipe Recipe::fit(const Dataset& train, const KernelSpec& spec, const RecipeOptions& options,
                    const Context& context, const Targets* targets) {
-  const algebra::ThreadScope threads(context);
   Recipe recipe;
   PreprocessingOptions preprocessing = options.preprocessing;
   for (const std::string& name : texts_of(spec, train)) {
