@@ -360,8 +360,8 @@ void Fitter::tell(Report& report) const {
   }
   const auto in_blend = std::ranges::count_if(blend_.shares, [](double s) { return s > 0.0; });
   report.message = fmt::format(
-      "{} of {} machines blended: {} {:.4g}, of the best alone ({}, {}) {:.4g}{}", in_blend,
-      entries_.size(), report.objective_name, blend_.loss, candidates_[entries_[best].candidate].name,
+      "{} of {} machines blended: {} {:.4g}, of the best alone ({}, {}) {:.4g}{}", in_blend, entries_.size(),
+      report.objective_name, blend_.loss, candidates_[entries_[best].candidate].name,
       entries_[best].machine.logistic ? "logistic" : "ridge", entries_[best].machine.loss,
       hurried_ ? "; time was short, so not everything was tried (--time)" : "");
   Report::Table table{
