@@ -72,6 +72,8 @@ Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBan
   if (learner.name == "lmkl") options = {{"steps", "3"}, {"tolerance", "1e-10"}, {"probability", "false"}};
   // Few steps: near the top of the evidence, where it is flat, the last bits decide how far the weights go.
   if (learner.name == "gp-mkl") options = {{"iterations", "5"}};
+  // Few points: near its least value the ratio hardly changes with the weights, and the last bits decide where they end.
+  if (learner.name == "gram") options["iterations"] = "8";
   const FitResult fit = learner.fit(bank, problem.targets, options, {});
   return predict(fit.model, *problem.fresh, {}, {}).scores;
 }
