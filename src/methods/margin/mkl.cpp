@@ -460,6 +460,9 @@ Point Solver::next(const Point& point) {
 
 MarginSolution Solver::solve(MarginStart start) {
   MarginSolution solution;
+  // A weight of 0, from a solution at another price, would stay 0 in every update.
+  if (settings_.rule == WeightRule::grouped && std::ranges::find(start.theta, 0.0) != start.theta.end())
+    start.theta = even_weights(settings_.set);
   Point point = evaluate(std::move(start.theta), start.alpha);
   solution.status = Status::iteration_limit;
   for (Index iteration = 1; iteration <= settings_.iterations; ++iteration) {

@@ -441,6 +441,19 @@ TEST(TwoStep, EveryTaskIsProvedAndChangedWeightsAreRefuted) {
   }
 }
 
+// Groups that are switched off at one price are there again at the next.
+TEST(GroupMkl, IsProvedAtThePriceThatAPathChooses) {
+  for (const unsigned seed : {13U, 14U, 15U}) {
+    const BinaryProblem problem = test::binary_problem(50, 3, {0.5, 2.0, 8.0}, seed);
+    const auto bank = bank_of(problem);
+    const FitResult fit = find_learner("group-mkl").fit(*bank, problem.targets, {{"groups", "none"}}, {});
+    EXPECT_EQ(fit.report.status, Status::converged);
+    EXPECT_EQ(certify(*bank, problem.targets, fit.model, {}).finding, Certificate::Finding::proved);
+    const Report::Table& path = fit.report.tables.front();
+    for (const Vector& row : path.rows) EXPECT_LE(row.back(), 1e-3) << "C = " << row.front();
+  }
+}
+
 // BLAS refuses a column without a stride, and says so on the terminal only.
 TEST(TwoStep, SharesOfTheNormAreTheSameOnEveryBank) {
   const BinaryProblem problem = test::binary_problem(60, 2, {1.0, 3.0}, 12);
