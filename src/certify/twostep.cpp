@@ -316,7 +316,7 @@ Vector plain_alignments(const KernelBank& bank, const Targets& targets, const Mo
     weights[at(i)] *= std::abs(sides[at(i)]);
     z.push_back(weights[at(i)] * (numbers ? targets.values(i, 0) - part.target_centre : sides[at(i)]));
   }
-  const Matrix forms = bank.quadratic_forms({z.data(), bank.rows(), 1});
+  const Matrix forms = bank.quadratic_forms({z.data(), bank.rows(), 1, bank.rows()});
   Vector found;
   for (Index m = 0; m < bank.kernels(); ++m) {
     Vector one(at(bank.kernels()));

@@ -30,13 +30,13 @@ RuleTask FirstWeights::task_of(const MarginOutput& output, Index fold, const std
   return task;
 }
 
-RuleWeights FirstWeights::found_for(const RuleTask& task) const {
+RuleWeights FirstWeights::found_for(const RuleTask& task, double tolerance) const {
   RuleWeights found;
   switch (method_) {
     case MarginMethod::easymkl:
       return easymkl_weights(bank_, task, options_.lambda, context_);
     case MarginMethod::gram:
-      return gram_weights(bank_, task, {options_.lambda, options_.tolerance, options_.iterations}, context_);
+      return gram_weights(bank_, task, {options_.lambda, tolerance, options_.iterations}, context_);
     case MarginMethod::pwmk:
       return pwmk_weights(bank_, task, {options_.threshold, options_.single_C, options_.folds, context_.seed},
                           context_);
@@ -58,7 +58,10 @@ const RuleWeights& FirstWeights::of(const MarginOutput& output, Index number, In
                                     const std::vector<Index>& folds) {
   const std::pair key{shares_weights(method_) ? 0 : number, fold};
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  return known_.emplace(key, found_for(task_of(output, fold, folds))).first->second;
+  // Folds choose C, for which weights near the best ones are good enough.
+  constexpr double kOfFolds = 1e-2;
+  const double tolerance = fold == kNone ? options_.tolerance : std::max(options_.tolerance, kOfFolds);
+  return known_.emplace(key, found_for(task_of(output, fold, folds), tolerance)).first->second;
 }
 
 const RuleWeights& FirstWeights::whole(const std::vector<MarginOutput>& outputs, Index number) {

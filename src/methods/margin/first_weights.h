@@ -51,7 +51,7 @@ class FirstWeights {
  private:
   [[nodiscard]] const RuleWeights& whole(const std::vector<MarginOutput>& outputs, Index number);
   [[nodiscard]] double gap_of(const std::vector<MarginOutput>& outputs);  // the largest
-  [[nodiscard]] RuleWeights found_for(const RuleTask& task) const;
+  [[nodiscard]] RuleWeights found_for(const RuleTask& task, double tolerance) const;
   [[nodiscard]] RuleTask task_of(const MarginOutput& output, Index fold, const std::vector<Index>& folds) const;
 
   MarginMethod method_;

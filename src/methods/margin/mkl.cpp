@@ -313,14 +313,21 @@ Vector Solver::grouped_update(const Point& point) const {
   return best_weights(settings_.set, lengths, point.theta);
 }
 
-// The update makes weights small and never 0. Groups with next to nothing go where the rest is as good as was asked for.
+// The update makes weights small and never 0. Of several shares of the largest the first one below which groups can go, so
+// that the rest is as good as was asked for.
 void Solver::switch_off(Point& point) {
-  constexpr double kNextToNothing = 1e-3;
-  Vector theta = without_small_groups(settings_.set, point.theta, kNextToNothing);
-  if (theta == point.theta) return;
-  Point candidate = evaluate(std::move(theta), point.alpha);
-  if (!stopped_ && relative_gap(candidate.primal, candidate.dual) <= settings_.tolerance)
+  Vector last = point.theta;
+  for (const double share : {0.1, 0.03, 0.01, 3e-3, 1e-3}) {
+    Vector theta = without_small_groups(settings_.set, point.theta, share);
+    if (theta == point.theta) return;  // smaller shares take nothing either
+    if (theta == last) continue;
+    last = theta;
+    Point candidate = evaluate(std::move(theta), point.alpha);
+    if (stopped_) return;
+    if (relative_gap(candidate.primal, candidate.dual) > settings_.tolerance) continue;
     point = std::move(candidate);
+    return;
+  }
 }
 
 // Hessian of J in the weights of the watched kernels: Vᵀ B V, V the kernels' outputs at the free support vectors F and
@@ -506,6 +513,9 @@ void Solver::refine(const Point& point, const Point& candidate) {
 
 MarginSolution Solver::solve(MarginStart start) {
   MarginSolution solution;
+  // A weight of 0, from a solution at another price, would stay 0 in every update.
+  if (settings_.rule == WeightRule::grouped && std::ranges::find(start.theta, 0.0) != start.theta.end())
+    start.theta = even_weights(settings_.set);
   Point point = evaluate(std::move(start.theta), start.alpha);
   solution.status = Status::iteration_limit;
   for (Index iteration = 1; iteration <= settings_.iterations; ++iteration) {

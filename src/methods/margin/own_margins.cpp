@@ -23,7 +23,8 @@ double largest_change(const Vector& before, const Vector& after, const Vector& b
 
 // cᵀK_m c of every kernel: machines with weights that are given need none of them.
 Vector forms_of(const KernelBank& bank, const Vector& coefficients) {
-  const Matrix forms = bank.quadratic_forms({coefficients.data(), std::ssize(coefficients), 1});
+  const Index n = std::ssize(coefficients);
+  const Matrix forms = bank.quadratic_forms({coefficients.data(), n, 1, n});
   Vector rounded_up;
   for (const double form : forms.values())
     rounded_up.push_back(std::max(0.0, form));  // rounding may be below 0

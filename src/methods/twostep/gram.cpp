@@ -54,7 +54,7 @@ class RadiusMargin {
  private:
   void compare(RatioPoint& point) const;
 
-  static constexpr double kPart = 1e-4;
+  static constexpr double kPart = 1e-3;
   static constexpr double kLeast = 1e-11;
 
   const KernelBank& bank_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
+#include "kloom/parts.h"
+#include "kloom/recipe.h"
 #include "methods/twostep/rules.h"
 #include "support/multiclass.h"
 #include "support/problems.h"
@@ -430,6 +433,41 @@ TEST(TwoStep, EveryTaskIsProvedAndChangedWeightsAreRefuted) {
             << method << multiclass;
       }
     }
+  }
+}
+
+// Groups that are switched off at one price are there again at the next.
+TEST(GroupMkl, IsProvedAtThePriceThatAPathChooses) {
+  for (const unsigned seed : {13U, 14U, 15U}) {
+    const BinaryProblem problem = test::binary_problem(50, 3, {0.5, 2.0, 8.0}, seed);
+    const auto bank = bank_of(problem);
+    const FitResult fit = find_learner("group-mkl").fit(*bank, problem.targets, {{"groups", "none"}}, {});
+    EXPECT_EQ(fit.report.status, Status::converged);
+    EXPECT_EQ(certify(*bank, problem.targets, fit.model, {}).finding, Certificate::Finding::proved);
+    const Report::Table& path = fit.report.tables.front();
+    for (const Vector& row : path.rows) EXPECT_LE(row.back(), 1e-3) << "C = " << row.front();
+  }
+}
+
+// BLAS refuses a column without a stride, and says so on the terminal only.
+TEST(TwoStep, SharesOfTheNormAreTheSameOnEveryBank) {
+  const BinaryProblem problem = test::binary_problem(60, 2, {1.0, 3.0}, 12);
+  const std::shared_ptr<const KernelBank> dense = bank_of(problem);
+  BankRequest request;
+  request.kind = BankKind::low_rank;
+  const auto low_rank = store_bank(dense, request, {});
+  for (const char* method : {"uniform", "fheuristic", "gram"}) {
+    const OptionValues options = {{"C", "1"}, {"tolerance", "1e-6"}};
+    const FitResult one = find_learner(method).fit(*dense, problem.targets, options, {});
+    const FitResult two = find_learner(method).fit(*low_rank, problem.targets, options, {});
+    const auto shares = part_of<MarginPart>(one.model).norm_shares;
+    for (std::size_t m = 0; m < shares.values().size(); ++m) {
+      EXPECT_GT(shares.values()[m], 0.0) << method;
+      // Solutions of a gap of 1e-6 are within its root of each other.
+      EXPECT_NEAR(part_of<MarginPart>(two.model).norm_shares.values()[m], shares.values()[m], 5e-3) << method;
+    }
+    EXPECT_EQ(certify(*low_rank, problem.targets, two.model, {}).finding, Certificate::Finding::proved)
+        << method;
   }
 }
 
