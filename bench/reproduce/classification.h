@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <string>
@@ -87,6 +88,25 @@ inline Mean mean_of(const std::vector<double>& values) {
   for (const double v : values) result.error += (v - result.mean) * (v - result.mean);
   result.error = values.size() > 1 ? std::sqrt(result.error / (n - 1.0) / n) : 0.0;
   return result;
+}
+
+struct Spread {
+  double mean = 0.0;
+  double deviation = 0.0;  // standard deviation of the values
+};
+
+inline Spread spread_of(const std::vector<double>& values) {
+  const Mean m = mean_of(values);
+  return {m.mean, m.error * std::sqrt(static_cast<double>(values.size()))};
+}
+
+// One number of a table beside the published one: what bench/reproduce/all counts for its first table.
+struct Check {
+  double ours, published, deviation;
+};
+inline void check(const std::string& what, const std::string& where, const Check& c) {
+  fmt::print("#check {}\t{}\t{:.6g}\t{:.6g}\t{:.6g}\n", what, where, c.ours, c.published, c.deviation);
+  std::fflush(stdout);
 }
 
 }  // namespace kloom::reproduce
