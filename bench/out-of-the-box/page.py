@@ -41,7 +41,7 @@ def how(outcomes, table, note):
             f"Limit for training and predicting: {listing(f'{limit:g} s' for limit in limits)}. "
             f"{len(lines)} outcomes, found from {dates[0]} to {dates[-1]}.", "",
             "- `kloom (auto)` is `kloom train TRAIN.csv --target label -o M`, then `kloom predict M TEST.csv -o P`: no other option"
-            + (f" but `--threads {threads[0]}`" if threads == [1] else "") + ". Given kernels come with `--kernel-file`.",
+            + (", on one thread" if threads == [1] else "") + ". Given kernels come with `--kernel-file`.",
             "- The others get columns prepared as a careful user would: numbers standardised with the median for missing values, "
             "categories one-hot, sentences as tf-idf of words, strings as tf-idf of character n-grams, mostly-zero counts unscaled; "
             "grids are searched over five folds of the training part.",

@@ -329,7 +329,8 @@ class Adviser {
       if (column.scale != 0.0) sources.emplace(column.source().name, column.source().view);
     if (targets_ == nullptr) return;
     if (spares_teachers_ && kernels::trees_pay(*targets_, std::ssize(sources))) {
-      add("trees(leaves=8)", "all", 1);
+      const std::vector<Index> leaves = kernels::leaves_worth_trying(*targets_);
+      add(fmt::format("trees(leaves={})", fmt::join(leaves, ",")), "all", std::ssize(leaves));
       why("enough samples: trees that half of them grow, for thresholds and for columns that matter together");
     }
     if (!kernels::relevance_pays(*targets_, std::ssize(sources))) return;

@@ -106,8 +106,11 @@ class Booster {
 
  private:
   [[nodiscard]] Index affordable() const {
-    constexpr double depth = 5.0;  // of a tree of 16 leaves, about
-    const double per_tree = depth * static_cast<double>(samples_) * static_cast<double>(outputs_) *
+    // Every sample is looked at once per level, and every bin once per node.
+    const auto leaves = static_cast<double>(settings_.leaves);
+    const double depth = 1.0 + std::log2(leaves);
+    const double per_feature = depth * static_cast<double>(samples_) + 2.0 * leaves * kBins;
+    const double per_tree = per_feature * static_cast<double>(outputs_) *
                             static_cast<double>(std::max<std::size_t>(1, features_.size()));
     const auto most = static_cast<Index>(kMostOperations / per_tree);
     return std::clamp<Index>(most, std::min<Index>(10, settings_.trees), settings_.trees);

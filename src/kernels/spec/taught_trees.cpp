@@ -46,6 +46,13 @@ bool trees_pay(const Targets& targets, Index columns) {
          std::ssize(labelled_samples(targets)) >= kEnoughLabels;
 }
 
+std::vector<Index> leaves_worth_trying(const Targets& targets) {
+  constexpr Index kTeachersOfALeaf = 50;
+  const Index most = std::ssize(tree_samples(targets)) / kTeachersOfALeaf;
+  if (most < 32) return {8};
+  return {8, most < 128 ? 32 : 128};
+}
+
 std::vector<DecisionTree> grow_trees(const Dataset& train, const KernelTerm& term, const Targets* targets) {
   if (targets == nullptr || (targets->codes.empty() && targets->values.cols() != 1))
     throw InvalidArgument(fmt::format(

@@ -11,6 +11,7 @@ namespace kloom::methods {
 namespace {
 
 constexpr std::string_view kByRelevance = " by relevance";
+constexpr std::string_view kTrees = "trees";
 
 }  // namespace
 
@@ -19,8 +20,9 @@ KernelLabel label_of(const std::string& kernel_name) {
   const std::string function = kernel_name.substr(0, on);
   KernelLabel label;
   label.kind = function.substr(0, function.find('('));
-  // A degree is no width: squares fit where cubes overfit, and the other way round, whatever their scale.
-  if (label.kind == "poly") label.kind = function;
+  // A degree is no width: squares fit where cubes overfit, and the other way round, whatever their scale. Likewise the
+  // leaves of trees.
+  if (label.kind == "poly" || label.kind == kTrees) label.kind = function;
   if (function.find("scale=relevance") != std::string::npos) label.kind += kByRelevance;
   label.group = on == std::string::npos ? kernel_name : kernel_name.substr(on + 4);
   return label;
@@ -119,7 +121,7 @@ std::vector<Candidate> propose_candidates(const std::vector<std::string>& kernel
   proposals.add("sum of the best 5", proposals.best(5));
   // Kernels that learned from labels are worth a try whatever the few samples of the screening say.
   proposals.add_kinds(
-      [](const std::string& kind, double) { return kind.ends_with(kByRelevance) || kind == "trees"; });
+      [](const std::string& kind, double) { return kind.ends_with(kByRelevance) || kind.starts_with(kTrees); });
   proposals.add("best kernel", proposals.best(1));
   if (proposals.several_groups()) {
     proposals.add("best of every group", proposals.best_of_groups(1));

@@ -123,6 +123,15 @@ TEST(TaughtTrees, ModelsComeBackToTheBit) {
                                  predict(model, unseen.data, {}, {}).scores.values()));
 }
 
+// Half of the samples teach: 50 of them for each of 32 leaves are 3,200 samples, and 128 leaves need 12,800.
+TEST(TaughtTrees, MoreLeavesWhereThereAreTeachersForThem) {
+  using Leaves = std::vector<Index>;
+  EXPECT_EQ(leaves_worth_trying(steps(3198, false).targets), Leaves({8}));
+  EXPECT_EQ(leaves_worth_trying(steps(3200, false).targets), Leaves({8, 32}));
+  EXPECT_EQ(leaves_worth_trying(steps(12798, false).targets), Leaves({8, 32}));
+  EXPECT_EQ(leaves_worth_trying(steps(12800, false).targets), Leaves({8, 128}));
+}
+
 TEST(TaughtTrees, AutoUsesThemWhereTheyHelpAndIsNotFooled) {
   TrainRequest request;
   request.method = "auto";

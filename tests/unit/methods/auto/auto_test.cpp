@@ -29,6 +29,7 @@ TEST(KernelLabel, ReadsKindAndGroup) {
   EXPECT_EQ(label_of("linear on view a").kind, "linear");
   EXPECT_EQ(label_of("K1").group, "K1");
   EXPECT_NE(label_of("poly(degree=2) on all").kind, label_of("poly(degree=3) on all").kind);
+  EXPECT_NE(label_of("trees(leaves=8) on all").kind, label_of("trees(leaves=32) on all").kind);
 }
 
 // A tenth of a loss in the screening does not say which degree is right; both are tried.
