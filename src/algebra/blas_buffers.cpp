@@ -37,6 +37,7 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{128} << 20;  // BUFFER_SIZE of OpenBLAS on x86-64
 constexpr int kMostBuffers = 128;                             // beyond this OpenBLAS prints a warning
 constexpr std::size_t kStackBytes = std::size_t{8} << 20;     // of a thread, where no limit says otherwise
+constexpr std::size_t kArenaBytes = std::size_t{128} << 20;   // libc reserves for what a thread allocates
 
 struct Pool {
   std::mutex mutex;
@@ -95,7 +96,8 @@ bool grow(Pool& all, int needed, int threads) {
   const int missing = std::min(needed, kMostBuffers) - static_cast<int>(all.buffers.size());
   if (missing <= 0) return true;
   const bool limited = limited_address_space();
-  const std::size_t stacks = limited ? static_cast<std::size_t>(threads - 1) * stack_bytes() : 0;
+  const std::size_t stacks =
+      limited ? static_cast<std::size_t>(threads - 1) * (stack_bytes() + kArenaBytes) : 0;
   if (!there_is_room_for(static_cast<std::size_t>(missing) * kBufferBytes + stacks)) return false;
   if (limited && threads > 1) start_threads(threads);
   std::vector<void*> taken;

@@ -47,16 +47,16 @@ class BlasBuffers : public ::testing::Test {
 };
 
 TEST_F(BlasBuffers, AreTwoForEachThread) {
-  // Half a buffer for the stacks of the threads.
+  // From the second on a thread takes another buffer's worth for its stack and its allocations, and half a one is to spare.
   EXPECT_EXIT(std::exit(threads_with(kBuffer, 4)), ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(std::exit(threads_with(2 * kBuffer + kBuffer / 2, 4)), ::testing::ExitedWithCode(1), "");
-  EXPECT_EXIT(std::exit(threads_with(4 * kBuffer + kBuffer / 2, 4)), ::testing::ExitedWithCode(2), "");
-  EXPECT_EXIT(std::exit(threads_with(9 * kBuffer, 4)), ::testing::ExitedWithCode(4), "");
+  EXPECT_EXIT(std::exit(threads_with(5 * kBuffer + kBuffer / 2, 4)), ::testing::ExitedWithCode(2), "");
+  EXPECT_EXIT(std::exit(threads_with(12 * kBuffer, 4)), ::testing::ExitedWithCode(4), "");
 }
 
 TEST_F(BlasBuffers, AreThereWhenNothingElseIs) {
   const auto work = [] {
-    leave(5 * kBuffer);
+    leave(6 * kBuffer);
     const int threads = hold_blas_buffers(2);
     leave(kBuffer / 2);   // for the matrices
     set_blas_threads(8);  // for which there are no buffers
