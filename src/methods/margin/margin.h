@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "kloom/learner.h"
 #include "methods/margin/mkl.h"
@@ -54,6 +55,8 @@ enum class MarginMethod {
 };
 
 [[nodiscard]] const char* name_of(MarginMethod method);
+// What --algorithm says.
+[[nodiscard]] WeightRule l1_rule(std::string_view algorithm);
 [[nodiscard]] const OptionTable<MarginOptions>& margin_option_table(MarginMethod method);
 [[nodiscard]] Learner margin_learner(MarginMethod method);
 [[nodiscard]] FitResult fit_margin(MarginMethod method, const KernelBank& bank, const Targets& targets,

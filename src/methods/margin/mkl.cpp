@@ -138,6 +138,7 @@ class Solver {
     return settings_.rule == WeightRule::silp || settings_.rule == WeightRule::level;
   }
   [[nodiscard]] Point cutting_step(const Point& point);
+  [[nodiscard]] Point best_with(Vector alpha, const Point& point);
   [[nodiscard]] Point mixed_point(const Point& point);
   void refine(const Point& point, const Point& candidate);
   [[nodiscard]] Matrix curvature(const Point& point, const std::vector<Index>& watched);
@@ -462,19 +463,24 @@ Point Solver::cutting_step(const Point& point) {
   return evaluate(planes_->next(), point.alpha);
 }
 
-// The best θ with the mixture of the cuts' α, which the box and the equality allow as they allow each of them.
-Point Solver::mixed_point(const Point& point) {
+// The best θ that was looked at, with these dual variables.
+Point Solver::best_with(Vector alpha, const Point& point) {
   const MarginCuts::Cut& best = planes_->best();
-  Point mixed = point;
-  mixed.theta = best.theta;
-  mixed.bias = best.bias;
-  mixed.alpha = planes_->mixture();
-  for (std::size_t k = 0; k < mixed.alpha.size(); ++k)
-    mixed.alpha[k] = std::min(mixed.alpha[k], problem_.box[k]);
-  mixed.coefficients = coefficients_of(task_, problem_, mixed.alpha);
-  fill_outputs(mixed, watched_);
-  fill_objectives(mixed);
-  return mixed;
+  Point result = point;
+  result.theta = best.theta;
+  result.bias = best.bias;
+  result.alpha = std::move(alpha);
+  result.coefficients = coefficients_of(task_, problem_, result.alpha);
+  fill_outputs(result, watched_);
+  fill_objectives(result);
+  return result;
+}
+
+// The same with the mixture of the cuts' α, which the box and the equality allow as they allow each of them.
+Point Solver::mixed_point(const Point& point) {
+  Vector alpha = planes_->mixture();
+  for (std::size_t k = 0; k < alpha.size(); ++k) alpha[k] = std::min(alpha[k], problem_.box[k]);
+  return best_with(std::move(alpha), point);
 }
 
 Point Solver::next(const Point& point) {
@@ -544,7 +550,8 @@ MarginSolution Solver::solve(MarginStart start) {
     refine(point, candidate);
     point = std::move(candidate);
   }
-  if (planes_ && solution.status != Status::converged) point = mixed_point(point);  // the last one may be far
+  if (planes_ && solution.status != Status::converged)
+    point = best_with(planes_->best().alpha, point);  // the last one may be far
   complete(point);
   if (settings_.rule == WeightRule::grouped && solution.status == Status::converged) switch_off(point);
   solution.theta = point.theta;
@@ -558,13 +565,6 @@ MarginSolution Solver::solve(MarginStart start) {
 }
 
 }  // namespace
-
-WeightRule l1_rule(std::string_view algorithm) {
-  return algorithm == "reduced-gradient" ? WeightRule::reduced_gradient
-         : algorithm == "silp"           ? WeightRule::silp
-         : algorithm == "level"          ? WeightRule::level
-                                         : WeightRule::second_order;
-}
 
 Vector uniform_weights(Index kernels, double norm) {
   const double size = std::isinf(norm) ? 1.0 : std::pow(static_cast<double>(kernels), -1.0 / norm);

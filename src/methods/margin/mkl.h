@@ -47,9 +47,6 @@ enum class WeightRule {
   level              // ℓ1 by cutting planes with a level-stabilised master [Xu2009]
 };
 
-// The rule of `--algorithm`.
-[[nodiscard]] WeightRule l1_rule(std::string_view algorithm);
-
 struct MarginSettings {
   WeightRule rule = WeightRule::second_order;
   double norm = 1.0;          // p; 0: none (fixed, grouped)

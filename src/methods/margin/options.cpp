@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "methods/margin/margin.h"
 
 namespace kloom::methods {
+
+WeightRule l1_rule(std::string_view algorithm) {
+  return algorithm == "reduced-gradient" ? WeightRule::reduced_gradient
+         : algorithm == "silp"           ? WeightRule::silp
+         : algorithm == "level"          ? WeightRule::level
+                                         : WeightRule::second_order;
+}
 
 const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   using O = MarginOptions;

@@ -92,9 +92,9 @@ TEST(Margin, L1AlgorithmsAgree) {
     const MarginSolution gradient = solve(problem, WeightRule::reduced_gradient, 1.0, c, 1e-5);
     const MarginSolution update = solve(problem, WeightRule::norm, 1.0, c, 1e-5);
     for (const WeightRule rule : {WeightRule::silp, WeightRule::level}) {
-      const MarginSolution cuts = solve(problem, rule, 1.0, c, 1e-6);
+      const MarginSolution cuts = solve(problem, rule, 1.0, c, 1e-5);
       EXPECT_EQ(cuts.status, Status::converged) << c << ", gap " << cuts.gap();
-      EXPECT_NEAR(cuts.primal, newton.primal, 2e-6 * newton.primal);
+      EXPECT_NEAR(cuts.primal, newton.primal, (1e-5 + 1e-8) * newton.primal);  // both gaps
       EXPECT_NEAR(std::accumulate(cuts.theta.begin(), cuts.theta.end(), 0.0), 1.0, 1e-9);
     }
     EXPECT_EQ(newton.status, Status::converged) << c << ", gap " << newton.gap();
