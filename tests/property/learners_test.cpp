@@ -75,7 +75,7 @@ Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBan
   if (learner.name == "gp-mkl") options = {{"iterations", "5"}};
   // A plan, not a stop that may come one sweep earlier; and a prior under which no coefficient is on the way to 0.
   if (learner.name == "vbpmkl")
-    options = {{"iterations", "20"}, {"tolerance", "0"}, {"tau", "1"}, {"upsilon", "1"}};
+    options = {{"iterations", "5"}, {"tolerance", "0"}, {"tau", "1"}, {"upsilon", "1"}};
   // Few points: near its least value the ratio hardly changes with the weights, and the last bits decide where they end.
   if (learner.name == "gram") options["iterations"] = "8";
   const FitResult fit = learner.fit(bank, problem.targets, options, {});

@@ -14,7 +14,7 @@ namespace kloom::methods {
 namespace {
 
 // Of the machines, in units of the labels: which side a sample is on needs no more.
-constexpr double kViolation = 1e-4;
+constexpr double kSvmTolerance = 1e-4;
 
 // The fold of every sample that takes part, both classes in their share; −1 for the others.
 std::vector<Index> folds_of(const RuleTask& task, const PwmkSettings& settings) {
@@ -39,7 +39,7 @@ Vector scores_without(RidgedSum& kernel, const RuleTask& task, const PwmkSetting
   for (std::size_t i = 0; i < y.size(); ++i)
     problem.box.push_back(folds[i] == fold ? 0.0 : settings.price * task.weights[i]);
   solvers::SvmOptions options;
-  options.tolerance = kViolation;
+  options.tolerance = kSvmTolerance;
   const solvers::SvmSolution machine = solve_svm(problem, kernel.rows(), options);
   Vector scores(y.size(), machine.bias);
   for (std::size_t i = 0; i < y.size(); ++i) {
