@@ -48,9 +48,9 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "kloom (= ${version})")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "multiple kernel learning: headers for C++
  What programs need that are compiled against the library: headers, and files for CMake and pkg-config.")
 if(TARGET kloom_python)
-  math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
+  math(EXPR next_minor "${KLOOM_PYTHON_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
-  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "kloom (= ${version}), python3 (>= 3.${Python_VERSION_MINOR}), \
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "kloom (= ${version}), python3 (>= 3.${KLOOM_PYTHON_MINOR}), \
 python3 (<< 3.${next_minor}), python3-numpy, python3-scipy, python3-sklearn, python3-joblib")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${KLOOM_DEBIAN}/postinst;${KLOOM_DEBIAN}/prerm")

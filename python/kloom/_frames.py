@@ -91,6 +91,13 @@ def is_category(values):
     return str(getattr(values, "dtype", "")).lower().startswith(("categor", "enum"))
 
 
+def names_of(X):
+    """Names of the columns of a frame, None where they are numbers. From 1.9 on scikit-learn asks only frames of libraries that it
+    knows; what is wrong with names of several kinds it says itself."""
+    names = list(X.columns)
+    return np.array(names, dtype=object) if all(isinstance(name, str) for name in names) else _get_feature_names(X)
+
+
 def read_frame(X, names, wanted=None):
     """The columns `wanted` (all, where None) of a frame under the given names."""
     listed = list(X.columns)
@@ -130,7 +137,7 @@ def read_training(estimator, X, y, least=2):
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     y = _check_y(y, multi_output=True, estimator=estimator)
-    names = _get_feature_names(X)
+    names = names_of(X)
     if names is not None:
         estimator.feature_names_in_ = names
     elif hasattr(estimator, "feature_names_in_"):
@@ -158,7 +165,7 @@ def read_new(estimator, X):
     """New samples for an estimator that was fitted on a frame: columns by name, in any order, more or fewer of them; without
     names by their places. The library says what is missing."""
     known = getattr(estimator, "feature_names_in_", None)
-    names = _get_feature_names(X) if is_frame(X) else None
+    names = names_of(X) if is_frame(X) else None
     if known is not None and names is not None:
         require_samples(estimator, X, 1)
         return read_frame(X, list(names), set(known))

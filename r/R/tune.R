@@ -16,6 +16,7 @@
 #' @param metric What decides: `"accuracy"`, `"AUC"`, `"log loss"`, `"RMSE"`, ... `NULL`: accuracy, or RMSE for numbers.
 #' @param ... Further arguments of [kloom()], and fixed options of the method. The formula method passes everything on.
 #' @param object,x A result of `tune()`.
+#' @param digits Significant digits of what is printed.
 #' @param which What to draw: the metric over the grid, or how well held-out probabilities (or intervals) of the best point agree
 #'   with what was true.
 #' @return A list of class `kloom_tune`: `results` (a data frame, best first: the grid, the mean and the deviation between folds of

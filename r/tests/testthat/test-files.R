@@ -33,7 +33,7 @@ test_that("a damaged or absent file is refused", {
   expect_error(load_kloom(path), class = "kloom_file_error")
   writeLines("no model", path)
   expect_error(load_kloom(path), class = "kloom_error")
-  expect_error(save_kloom(fit, file.path(tempfile(), "m.kloom")), "folder does not exist", class = "kloom_error")
+  expect_error(save_kloom(fit, file.path(tempfile(), "m.kloom")), "there is no folder", class = "kloom_error")
   expect_error(save_kloom(1, path))
   expect_error(load_kloom(3), "path must be the name of a file")
 })
