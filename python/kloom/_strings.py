@@ -11,7 +11,19 @@ class _Counted:
     """Kernels that are inner products of counts: ``fit_transform`` and ``transform`` as :class:`KernelFunctions` calls them."""
 
     def fit_transform(self, X, y=None):
-        """Kernels among the training texts, an array of shape (n, n)."""
+        """Kernels among the training texts.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The training texts.
+        y : ignored
+            As scikit-learn's transformers have it.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
         texts = _texts(X)
         self._letters = sorted(set("".join(texts)))
         self._places = {}
@@ -19,7 +31,17 @@ class _Counted:
         return self._products(self._training)
 
     def transform(self, X):
-        """Kernels between new texts and those of training, an array of shape (m, n)."""
+        """Kernels between new texts and those of training.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The new texts.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
         return self._products(self._counts(_texts(X)))
 
     def _counts(self, texts):
@@ -156,7 +178,19 @@ class EditDistances:
     width: float = None
 
     def fit_transform(self, X, y=None):
-        """Kernels among the training texts, an array of shape (n, n)."""
+        """Kernels among the training texts.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The training texts.
+        y : ignored
+            As scikit-learn's transformers have it.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
         self._texts = _texts(X)
         self._vectors = self._distances(self._texts)
         apart = self._apart(self._vectors)
@@ -167,7 +201,17 @@ class EditDistances:
         return self._gaussian(apart)
 
     def transform(self, X):
-        """Kernels between new texts and those of training, an array of shape (m, n)."""
+        """Kernels between new texts and those of training.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The new texts.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
         return self._gaussian(self._apart(self._distances(_texts(X))))
 
     def _distances(self, texts):
