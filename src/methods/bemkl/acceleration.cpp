@@ -94,8 +94,6 @@ void BemklFactors::visit_state(Factors& q, Visit visit) {
   visit(q.a_.values(), false);
   visit(q.a_variance_.values(), true);
   visit(q.be_, false);
-  visit(q.be_variance_, true);
-  visit(q.cross_.values(), false);
   if (!q.gaussian()) return visit(q.f_.values(), false);
   for (auto* part : {&q.upsilon_, &q.epsilon_, &q.trace_a_}) visit(*part, true);
 }

@@ -40,23 +40,21 @@ double bound_of_precision(const GammaPrior& prior, double mean, double second_mo
 }  // namespace
 
 double BemklFactors::lower_bound() const {
-  const double entropy_of_be = bias_entropy_ + covariances_->weight_entropy();
-  return bound_of_precisions_and_a() + entropy_of_be + bound_of_intermediate() + bound_of_f();
+  return bound_of_precisions_and_a() + covariances_->weight_entropy() + bound_of_intermediate() + bound_of_f();
 }
 
 // λ, γ, ω; the priors of a, b and e given those; the entropy of a.
 double BemklFactors::bound_of_precisions_and_a() const {
   double sum = 0.0;
   for (Index c = 0; c < outputs(); ++c) {
-    sum += bound_of_precision(prior_.gamma, gamma_[at(c)], second_moment_be(c));
     for (Index i = 0; i < samples(); ++i) {
       if (!present(i)) continue;
       sum += bound_of_precision(prior_.lambda, lambda_(i, c), a_(i, c) * a_(i, c) + a_variance_(i, c));
     }
     sum += 0.5 * (kernels_.count() * (1.0 + kLog2Pi) + log_det_a_[at(c)]);
   }
-  for (Index m = 0; m < kernels(); ++m)
-    sum += bound_of_precision(prior_.omega, omega_[at(m)], second_moment_be(outputs() + m));
+  for (Index k = 0; k < outputs() + kernels(); ++k)
+    sum += bound_of_precision(prior_of_be(k), gamma_omega_[at(k)], second_moment_be(k));
   return sum;
 }
 
@@ -83,7 +81,7 @@ double BemklFactors::bound_of_intermediate() const {
 double BemklFactors::bound_of_f() const {
   const double total = kernels_.total_weight();
   const double shape = prior_.epsilon.shape + 0.5 * total;
-  double sum = gaussian() ? 0.0 : log_mass_ - 0.5 * trace_of_weights();
+  double sum = (gaussian() ? 0.0 : log_mass_) - 0.5 * (spread_ ? *spread_ : spread_of_outputs(epsilon_));
   for (Index c = 0; c < outputs(); ++c) {
     if (gaussian()) {
       const double epsilon = epsilon_[at(c)];
@@ -107,30 +105,21 @@ double BemklFactors::kernel_residual(Index c) const {
   return algebra::dot(away, away) + trace_a_[at(c)] + kernels_.count() * covariances_->output_trace(c);
 }
 
-// With b_c: Σw E[b²] + 2·1ᵀG E[e b]; without: μ(e)ᵀ(GᵀG + N Σ(g))μ(e).
 double BemklFactors::square_of_outputs(Index c) const {
+  const Vector means = output_means(c);
   Matrix product(1, kernels());
   covariances_->times_outputs(c, {e().data(), 1, kernels(), 1}, product.view());
-  Matrix means(samples(), 2);  // G μ(e) and G E[e b]
-  algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), e(), 0.0, means.column(0));
-  algebra::gemv(Op::none, 1.0, of_output(intermediate_, c), cross_moment_eb(c), 0.0, means.column(1));
-  return kernels_.total_weight() * second_moment_be(c) + 2.0 * algebra::dot(kernels_.root(), means.column(1)) +
-         algebra::dot(means.column(0), means.column(0)) +
-         kernels_.count() * algebra::dot(product.values(), e());
+  return algebra::dot(means, means) + kernels_.count() * algebra::dot(product.values(), e());
+}
+
+double BemklFactors::spread_of_outputs(const Vector& epsilon) const {
+  const Matrix moments = covariances_->second_moments(weight_system(epsilon));
+  return algebra::dot(covariances_->weights().values(), moments.values());
 }
 
 double BemklFactors::target_residual(Index c) const {
   const auto y = f_.column(c);
-  return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(c)) + square_of_outputs(c) +
-         covariances_->trace_of_product(c, of_output(intermediate_, c), kernels_.count());
-}
-
-double BemklFactors::trace_of_weights() const {
-  if (trace_of_weights_) return *trace_of_weights_;
-  double trace = 0.0;
-  for (Index c = 0; c < outputs(); ++c)
-    trace += covariances_->trace_of_product(c, of_output(intermediate_, c), kernels_.count());
-  return trace;
+  return algebra::dot(y, y) - 2.0 * algebra::dot(y, output_means(c)) + square_of_outputs(c);
 }
 
 }  // namespace kloom::methods

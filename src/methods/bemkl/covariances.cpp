@@ -3,18 +3,17 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "algebra/blas.h"
 
 namespace kloom::methods {
 
-using algebra::Op;
-
 std::shared_ptr<const Covariances> make_covariances(Index samples, Index kernels, Index outputs,
                                                     bool regression, bool non_negative) {
-  if (non_negative) return make_non_negative_covariances(kernels, outputs);
-  if (!regression && thin_pays(samples, outputs, kernels)) return make_thin_covariances(kernels);
-  return make_direct_covariances(kernels, regression ? at(outputs) : 1);
+  if (non_negative) return make_non_negative_covariances(outputs, kernels);
+  if (!regression && thin_pays(samples, outputs, kernels)) return make_thin_covariances(outputs, kernels);
+  return make_direct_covariances(outputs, kernels, regression ? outputs : 1);
 }
 
 Matrix diagonal_matrix(const Vector& diagonal) {
@@ -23,62 +22,42 @@ Matrix diagonal_matrix(const Vector& diagonal) {
   return result;
 }
 
-Covariances::Covariances(Index kernels, std::size_t outputs)
-    : weight_variances_(at(kernels), 1.0),
-      outputs_(outputs, {static_cast<double>(kernels), 0.0, 0.0, Vector(at(kernels))}) {}
+Covariances::Covariances(Index biases, Index kernels, Index outputs)
+    : weight_variances_(at(biases + kernels), 1.0),
+      bias_rows_(biases, biases + kernels),
+      output_traces_(at(outputs), static_cast<double>(kernels)),
+      output_log_dets_(at(outputs)) {
+  for (Index c = 0; c < biases; ++c) bias_rows_(c, c) = 1.0;
+}
 
-Covariances::Next Covariances::with_outputs(std::span<const double> mean, const Vector& upsilon,
-                                            const Vector& epsilon) const {
-  const std::shared_ptr<Covariances> next = copy();
-  const Index p = std::ssize(mean);
-  for (std::size_t c = 0; c < outputs_.size(); ++c) {
-    Output& of = next->outputs_[c];
-    if (!next->make_core(c, upsilon[c], epsilon[c], of)) return nullptr;
-    next->times_core(static_cast<Index>(c), {mean.data(), 1, p, 1}, {of.w.data(), 1, p, 1});
-    const double scale = 1.0 + epsilon[c] * algebra::dot(of.w, mean);
-    of.kappa = epsilon[c] / scale;
-    of.trace -= of.kappa * algebra::dot(of.w, of.w);
-    of.log_det -= std::log(scale);
-    if (!std::isfinite(of.log_det)) return nullptr;
+Matrix Covariances::second_moments(const WeightSystem& system) const {
+  const auto outputs_of_system = std::ssize(system.epsilon);
+  const auto size = std::ssize(system.precision);
+  const Index kernels = size - outputs_of_system;
+  Matrix moments(size, size);
+  const MatrixView of_e{moments.column(outputs_of_system).data() + outputs_of_system, kernels, kernels, size};
+  for (Index c = 0; c < outputs_of_system; ++c) {
+    const double epsilon = system.epsilon[at(c)];
+    if (epsilon == 0.0) continue;
+    const ConstMatrixView g = system.g[at(c)];
+    moments(c, c) = epsilon * algebra::dot(system.ones, system.ones);
+    const Matrix of_g = outputs(c);
+    for (Index m = 0; m < kernels; ++m) {
+      const Index k = outputs_of_system + m;
+      moments(c, k) = moments(k, c) = epsilon * algebra::dot(system.ones, g.column(m));
+      algebra::axpy(epsilon * system.samples, of_g.column(m), of_e.column(m));
+    }
+    algebra::syrk(algebra::Op::transpose, epsilon, g, 1.0, of_e);
   }
-  return next;
+  return moments;
 }
 
-Matrix Covariances::outputs(Index c) const {
-  Matrix result = core(c);
-  algebra::rank_one(-output(c).kappa, output(c).w, result.view());
-  return result;
-}
-
-void Covariances::times_outputs(Index c, ConstMatrixView rows, MatrixView out) const {
-  times_core(c, rows, out);
-  Vector along(at(rows.rows));
-  algebra::gemv(Op::none, output(c).kappa, rows, output(c).w, 0.0, along);
-  for (Index m = 0; m < rows.cols; ++m) algebra::axpy(-output(c).w[at(m)], along, out.column(m));
-}
-
-void Covariances::set_weight_entropy(double log_det) {
-  const auto p = static_cast<double>(weight_variances_.size());
-  weight_entropy_ = 0.5 * (p * (1.0 + std::log(2.0 * std::numbers::pi)) + log_det);
-}
-
-double Covariances::trace_of_product(Index c, ConstMatrixView g, double samples) const {
-  const Matrix e = weights();
-  Matrix product(g.rows, g.cols);
-  algebra::gemm(Op::none, Op::none, 1.0, g, e.view(), 0.0, product.view());
-  double trace = samples * algebra::dot(outputs(c).values(), e.values());
-  for (Index m = 0; m < g.cols; ++m) trace += algebra::dot(product.column(m), g.column(m));
-  return trace;
-}
-
-Matrix Covariances::precision_of_weights(const WeightSystem& system) const {
-  Matrix precision = outputs(0);
-  if (system.epsilon[0] != 1.0) algebra::scale(system.epsilon[0], precision.values());
-  for (std::size_t c = 1; c < system.epsilon.size(); ++c)
-    algebra::axpy(system.epsilon[c], outputs(static_cast<Index>(c)).values(), precision.values());
-  algebra::syrk(Op::transpose, 1.0, system.rows.view(), system.samples, precision.view());
-  for (Index m = 0; m < precision.rows(); ++m) precision(m, m) += system.omega[at(m)];
-  return precision;
+void Covariances::describe_weights(const WeightSystem& system, Vector variances, double log_det) {
+  weight_variances_ = std::move(variances);
+  const auto size = static_cast<double>(weight_variances_.size());
+  weight_entropy_ = 0.5 * (size * (1.0 + std::log(2.0 * std::numbers::pi)) + log_det);
+  // The trace of a matrix times its inverse, less the part of diag E[γ,ω].
+  spread_ = size - algebra::dot(system.precision, weight_variances_);
 }
 
 }  // namespace kloom::methods

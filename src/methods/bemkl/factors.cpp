@@ -98,12 +98,12 @@ bool BemklFactors::update_intermediate() {
   if (!update_g_covariance()) return false;
   for (Index c = 0; c < outputs(); ++c)
     covariances_->times_outputs(c, linear_term_of_g(c).view(), of_output(intermediate_, c));
-  trace_of_weights_.reset();
+  spread_.reset();
   return true;
 }
 
 bool BemklFactors::update_g_covariance() {
-  const auto next = covariances_->with_outputs(e(), upsilon_, epsilon_);
+  const auto next = covariances_->with_outputs(be_, upsilon_, epsilon_);
   if (next) covariances_ = next;
   return next != nullptr;
 }
@@ -123,107 +123,41 @@ Matrix BemklFactors::linear_term_of_g(Index c) const {
 // ---- γ and ω, and ε in regression
 
 void BemklFactors::update_gamma_omega() {
-  for (Index c = 0; c < outputs(); ++c) gamma_[at(c)] = expected_precision(prior_.gamma, second_moment_be(c));
-  for (Index m = 0; m < kernels(); ++m)
-    omega_[at(m)] = expected_precision(prior_.omega, second_moment_be(outputs() + m));
+  for (Index k = 0; k < outputs() + kernels(); ++k)
+    gamma_omega_[at(k)] = expected_precision(prior_of_be(k), second_moment_be(k));
 }
 
 void BemklFactors::update_epsilon() {
-  for (Index c = 0; c < outputs(); ++c)
-    epsilon_[at(c)] = expected_precision(prior_.epsilon, target_residual(c), kernels_.total_weight());
+  for (Index c = 0; c < outputs(); ++c) {
+    Vector of_c(at(outputs()));
+    of_c[at(c)] = 1.0;
+    epsilon_[at(c)] = expected_precision(prior_.epsilon, target_residual(c) + spread_of_outputs(of_c),
+                                         kernels_.total_weight());
+  }
+  spread_.reset();
 }
 
-// ---- (b, e)
+// ---- (b, e): the normal equations [Gonen2012, eq. 4] with the right-hand side Σ_c E[ε_c] H_cᵀf_c
 
-// [Gonen2012, eq. 4]. The precision of (b, e) is [diag c_c, Bᵀ; B, Λ] with c_c = E[γ_c] + E[ε_c]N, columns
-// B_c = E[ε_c]G_cᵀ1 and Λ = diag E[ω] + Σ_c E[ε_c](G_cᵀG_c + NΣ(g_c)); the right-hand side is E[ε_c][1ᵀf; G_cᵀf].
-// Free weights are solved for with the biases eliminated, Σ(e) = (Λ − Σ_c B_cB_cᵀ/c_c)⁻¹, and the biases follow.
-// Non-negative weights are updated for given biases, which come first.
+Covariances::WeightSystem BemklFactors::weight_system(const Vector& epsilon) const {
+  std::vector<ConstMatrixView> g;
+  for (Index c = 0; c < outputs(); ++c) g.push_back(of_output(intermediate_, c));
+  return {gamma_omega_, std::move(g), kernels_.root(), epsilon, kernels_.count(), be_};
+}
+
 bool BemklFactors::update_be() {
-  Matrix couplings(kernels(), outputs());  // B
-  for (Index c = 0; c < outputs(); ++c)
-    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), kernels_.root(), 0.0,
-                  couplings.column(c));
-  if (prior_.non_negative) update_biases(couplings);
-  const Vector right = right_side_of_weights();
-  Matrix asked(1 + outputs(), kernels());
-  for (Index m = 0; m < kernels(); ++m) {
-    asked(0, m) = right[at(m)];
-    for (Index c = 0; c < outputs(); ++c) asked(1 + c, m) = couplings(m, c);
+  Vector right(be_.size());
+  for (Index c = 0; c < outputs(); ++c) {
+    right[at(c)] = epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c));
+    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 1.0,
+                  std::span(right).subspan(at(outputs())));
   }
-  const Matrix rows = rows_for_weights(couplings);
-  const auto next = covariances_->with_weights({omega_, rows, epsilon_, kernels_.count(), e()}, asked);
+  const auto next = covariances_->with_weights(weight_system(epsilon_), right);
   if (!next) return false;
   covariances_ = next;
-  for (Index m = 0; m < kernels(); ++m) {
-    be_[at(outputs() + m)] = asked(0, m);
-    be_variance_[at(outputs() + m)] = next->weight_variances()[at(m)];
-  }
-  if (prior_.non_negative) return true;
-  update_biases(couplings);
-  update_bias_covariances(couplings, asked);
+  be_ = std::move(right);
+  spread_ = next->spread();
   return true;
-}
-
-// Σ_c E[ε_c]G_cᵀ(f_c − b_c1), with the biases that are given, or those for e = 0 where they are eliminated.
-Vector BemklFactors::right_side_of_weights() const {
-  Vector right(at(kernels()));
-  for (Index c = 0; c < outputs(); ++c) {
-    Vector f(f_.column(c).begin(), f_.column(c).end());
-    const double bias = prior_.non_negative
-                            ? be_[at(c)]
-                            : epsilon_[at(c)] * algebra::dot(kernels_.root(), f) / bias_precision(c);
-    algebra::axpy(-bias, kernels_.root(), f);
-    algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f, 1.0, right);
-  }
-  return right;
-}
-
-// Rows A with AᵀA = Σ_c E[ε_c] G_cᵀG_c − B_cB_cᵀ/c_c: A_c = √E[ε_c] (I − κrrᵀ)G_c, r the roots of the samples'
-// weights. Given biases: κ = 0.
-Matrix BemklFactors::rows_for_weights(const Matrix& couplings) const {
-  Matrix rows(samples() * outputs(), kernels());
-  for (Index c = 0; c < outputs(); ++c) {
-    const double total = kernels_.total_weight();
-    const double share = std::min(1.0, epsilon_[at(c)] * total / bias_precision(c));
-    const double kappa = prior_.non_negative ? 0.0 : (1.0 - std::sqrt(1.0 - share)) / total;
-    const double scale = std::sqrt(epsilon_[at(c)]);
-    for (Index m = 0; m < kernels(); ++m) {
-      const auto column = rows.column(m).subspan(at(c * samples()), at(samples()));
-      algebra::axpy(scale, of_output(intermediate_, c).column(m), column);
-      algebra::axpy(-kappa * couplings(m, c) / scale, kernels_.root(), column);
-    }
-  }
-  return rows;
-}
-
-// Means of the biases for given e; their covariance and entropy are those for given e, too.
-void BemklFactors::update_biases(const Matrix& couplings) {
-  bias_entropy_ = 0.0;
-  for (Index c = 0; c < outputs(); ++c) {
-    const double pull =
-        epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c)) - algebra::dot(couplings.column(c), e());
-    be_[at(c)] = pull / bias_precision(c);
-    be_variance_[at(c)] = bias_covariance_(c, c) = 1.0 / bias_precision(c);
-    bias_entropy_ += 0.5 * (1.0 + std::log(2.0 * std::numbers::pi / bias_precision(c)));
-  }
-}
-
-// cov(e, b_c) = −Σ(e)B_c/c_c and cov(b_d, b_c) = B_dᵀΣ(e)B_c/(c_d c_c), plus 1/c_c on the diagonal; Σ(e)B_c in row 1 + c
-// of `solved`. With Σ(e)⁻¹ = diag E[ω] + Σ_c E[ε_c]E[G_cᵀG_c] − Σ_c B_cB_cᵀ/c_c, the trace of the middle term times Σ(e)
-// follows too.
-void BemklFactors::update_bias_covariances(const Matrix& couplings, const Matrix& solved) {
-  double trace = static_cast<double>(kernels());
-  for (Index m = 0; m < kernels(); ++m) trace -= omega_[at(m)] * be_variance_[at(outputs() + m)];
-  for (Index c = 0; c < outputs(); ++c) {
-    for (Index m = 0; m < kernels(); ++m) cross_(m, c) = -solved(1 + c, m) / bias_precision(c);
-    for (Index d = 0; d < outputs(); ++d)
-      bias_covariance_(d, c) = -algebra::dot(couplings.column(d), cross_.column(c)) / bias_precision(d);
-    trace += bias_precision(c) * bias_covariance_(c, c);
-    bias_covariance_(c, c) += 1.0 / bias_precision(c);
-    be_variance_[at(c)] = bias_covariance_(c, c);
-  }
-  if (!gaussian()) trace_of_weights_ = trace;
 }
 
 // ---- f
@@ -286,16 +220,12 @@ BemklFactors::BemklFactors(const KernelBank& bank, BemklProblem problem, const B
   a_variance_ = Matrix(n, m, 1.0);
   log_det_a_.resize(at(m));
   trace_a_.resize(at(m));
-  gamma_.assign(at(m), expected(prior.gamma));
-  omega_.assign(at(p), expected(prior.omega));
+  for (Index k = 0; k < m + p; ++k) gamma_omega_.push_back(expected(prior_of_be(k)));
   upsilon_.assign(at(m), gaussian() ? expected(prior.upsilon) : 1.0 / (prior.sigma_g * prior.sigma_g));
   epsilon_.assign(at(m), gaussian() ? expected_precision(prior.epsilon, 0.0, kernels_.total_weight()) : 1.0);
   covariances_ = make_covariances(n, p, m, gaussian(), prior.non_negative);
   be_.assign(at(m + p), 1.0);
   std::fill_n(be_.begin(), m, 0.0);
-  be_variance_.assign(at(m + p), 1.0);
-  bias_covariance_ = diagonal_matrix(Vector(at(m), 1.0));
-  cross_ = Matrix(p, m);
   f_location_ = Matrix(n, m);
   kernels_.scale_rows(f_);
   kernels_.scale_rows(intermediate_);
@@ -348,14 +278,15 @@ MatrixView BemklFactors::of_output(Matrix& stacked, Index c) const {
   return {stacked.column(c).data(), samples(), kernels(), samples()};
 }
 
-Vector BemklFactors::cross_moment_eb(Index c) const {
-  Vector moment(cross_.column(c).begin(), cross_.column(c).end());
-  algebra::axpy(be_[at(c)], e(), moment);
-  return moment;
+double BemklFactors::second_moment_be(Index k) const {
+  return be_[at(k)] * be_[at(k)] + covariances_->weight_variances()[at(k)];
 }
 
-double BemklFactors::bias_precision(Index c) const {
-  return gamma_[at(c)] + epsilon_[at(c)] * kernels_.total_weight();
+Vector BemklFactors::cross_moment_eb(Index c) const {
+  Vector moment;
+  for (Index m = 0; m < kernels(); ++m)
+    moment.push_back(covariances_->bias_rows()(c, outputs() + m) + be_[at(c)] * e()[at(m)]);
+  return moment;
 }
 
 Vector BemklFactors::output_means(Index c) const {
@@ -372,17 +303,17 @@ BemklPosterior::Group BemklFactors::posterior(bool with_a_covariance) const {
     const double root = kernels_.root()[at(k % samples())];  // here f is √w times that of the model
     location.data()[k] /= root > 0.0 ? root : 1.0;
   }
-  const Covariances& of_e = *covariances_;
+  const auto omega = gamma_omega_.begin() + outputs();
   return {lambda_,
-          omega_,
-          gamma_,
+          {omega, gamma_omega_.end()},
+          {gamma_omega_.begin(), omega},
           upsilon_,
           epsilon_,
-          be_covariance(),
+          covariances_->weights(),
           std::move(of_a),
           std::move(location),
-          of_e.weight_location(),
-          of_e.weight_precision()};
+          covariances_->weight_location(),
+          covariances_->weight_precision()};
 }
 
 Matrix BemklFactors::a_covariance(Index c) const {
@@ -393,19 +324,6 @@ Matrix BemklFactors::a_covariance(Index c) const {
   Matrix covariance(samples(), samples());
   for (Index k = 0; k < of_present.cols(); ++k)
     kernels_.spread(of_present.column(k), covariance.column(kernels_.presents()[at(k)]));
-  return covariance;
-}
-
-Matrix BemklFactors::be_covariance() const {
-  const Index first = outputs();
-  Matrix covariance(first + kernels(), first + kernels());
-  const Matrix of_e = covariances_->weights();
-  for (Index c = 0; c < first; ++c) {
-    for (Index d = 0; d < first; ++d) covariance(d, c) = bias_covariance_(d, c);
-    for (Index m = 0; m < kernels(); ++m) covariance(first + m, c) = covariance(c, first + m) = cross_(m, c);
-  }
-  for (Index m = 0; m < kernels() && !of_e.empty(); ++m)
-    std::ranges::copy(of_e.column(m), covariance.column(first + m).subspan(at(first)).begin());
   return covariance;
 }
 

@@ -22,8 +22,7 @@
 //   G            intermediate, (N·P) × M: output c's column read as N × P (the paper's G is P × N)
 //   [K_m μ(a)]   kernel_outputs_, laid out like G
 //   μ(b,e)       be; the M biases come first
-//   Σ(b,e)       be_variance (diagonal), cross_ (cov(e, b)), bias_covariance_, and Σ(e) in covariances_
-//   Σ(g)         in covariances_ (covariances.h)
+//   Σ(b,e), Σ(g) in covariances_ (covariances.h)
 //   f            f, and f_location = the mean of the normal before truncation at the last update of q(f)
 //
 // The updates are in factors.cpp, in the paper's order; the bound in bound.cpp; the step for the means of a and
@@ -79,8 +78,8 @@ class BemklFactors {
   [[nodiscard]] double lower_bound() const;
 
   // The cycle of iterate() entered before q(G), with a step for the means of a and G together. It is a function
-  // of state(): a, log diag Σ(a), (b, e), log diag Σ(b,e), cov(e, b), and f or the logs of υ, ε and tr(SΣ(a));
-  // and of the rest of Σ(e), which hardly moves Σ(g) (by a part of 1/N) and which set_state() takes from `others`.
+  // of state(): a, log diag Σ(a), (b, e), and f or the logs of υ, ε and tr(SΣ(a)); and of Σ(b,e), which set_state()
+  // takes from `others`.
   [[nodiscard]] bool iterate_from_intermediate();
   [[nodiscard]] Vector state() const;
   // False if it is no state (a number that is not finite).
@@ -113,6 +112,9 @@ class BemklFactors {
   [[nodiscard]] bool gaussian() const { return problem_.likelihood == BemklLikelihood::gaussian; }
   [[nodiscard]] bool present(Index i) const { return kernels_.present(i); }
   [[nodiscard]] std::span<const double> e() const { return std::span(be_).subspan(at(outputs())); }
+  [[nodiscard]] const GammaPrior& prior_of_be(Index k) const {
+    return k < outputs() ? prior_.gamma : prior_.omega;
+  }
   // Output c of a matrix that is laid out like G, as N × P.
   [[nodiscard]] ConstMatrixView of_output(const Matrix& stacked, Index c) const;
   [[nodiscard]] MatrixView of_output(Matrix& stacked, Index c) const;
@@ -120,14 +122,11 @@ class BemklFactors {
   [[nodiscard]] bool update_a(Index c, std::span<const double> pull);
   [[nodiscard]] bool update_g_covariance();
   [[nodiscard]] Matrix linear_term_of_g(Index c) const;
-  [[nodiscard]] Vector right_side_of_weights() const;
-  [[nodiscard]] Matrix rows_for_weights(const Matrix& couplings) const;
-  void update_biases(const Matrix& couplings);
-  void update_bias_covariances(const Matrix& couplings, const Matrix& solved);
+  // With these in place of E[ε].
+  [[nodiscard]] Covariances::WeightSystem weight_system(const Vector& epsilon) const;
   void update_f_probit();
   void update_f_multinomial();
   [[nodiscard]] Matrix a_covariance(Index c) const;  // Σ(a_c) whole
-  [[nodiscard]] Matrix be_covariance() const;        // Σ(b,e) whole
   void clear_absent();                               // samples of weight 0
   // How many outputs are worked on beside each other; 1: one after the other, and BLAS has the threads.
   [[nodiscard]] int threads_of_outputs() const;
@@ -144,14 +143,14 @@ class BemklFactors {
   [[nodiscard]] double bound_of_f() const;
 
   // Expectations that updates and bound are made of.
-  [[nodiscard]] double second_moment_be(Index k) const { return be_[at(k)] * be_[at(k)] + be_variance_[at(k)]; }
+  [[nodiscard]] double second_moment_be(Index k) const;
   [[nodiscard]] Vector cross_moment_eb(Index c) const;    // E[e b_c]
-  [[nodiscard]] Vector output_means(Index c) const;       // μ_eᵀg_i + μ_b
-  [[nodiscard]] double bias_precision(Index c) const;     // E[γ_c] + E[ε_c] Σw
+  [[nodiscard]] Vector output_means(Index c) const;       // G_c μ(e) + μ(b_c)
   [[nodiscard]] double kernel_residual(Index c) const;    // E‖G_c − [K_p a_c]‖²
-  [[nodiscard]] double square_of_outputs(Index c) const;  // E‖G_c e + b_c 1‖² less tr(Σ(e) E[G_cᵀG_c])
-  [[nodiscard]] double target_residual(Index c) const;    // E‖y_c − G_c e − b_c 1‖², regression
-  [[nodiscard]] double trace_of_weights() const;          // Σ_c tr(Σ(e) E[G_cᵀG_c]), classification
+  [[nodiscard]] double square_of_outputs(Index c) const;  // E‖G_c μ(e) + μ(b_c)‖², over G alone
+  // Σ_c E[ε_c] tr(Σ(b,e) E[H_cᵀH_c]), H_c of covariances.h: what (b,e) adds to the squares.
+  [[nodiscard]] double spread_of_outputs(const Vector& epsilon) const;
+  [[nodiscard]] double target_residual(Index c) const;  // E‖y_c − G_c μ(e) − μ(b_c)‖², over G alone; regression
 
   WeightedKernels kernels_;
   BemklPrior prior_;
@@ -163,14 +162,12 @@ class BemklFactors {
   Matrix kernel_outputs_;  // [K_p μ(a_c)]_p
 
   Matrix intermediate_;
-  Vector gamma_, omega_, upsilon_, epsilon_;
+  Vector gamma_omega_, upsilon_, epsilon_;
 
-  std::shared_ptr<const Covariances> covariances_;  // Σ(e) and Σ(g)
-  Vector be_, be_variance_;
-  Matrix bias_covariance_;                  // M × M
-  Matrix cross_;                            // cov(e, b), P × M
-  double bias_entropy_ = 0.0;               // of q(b | e)
-  std::optional<double> trace_of_weights_;  // known from the last update of q(b,e) while G stays as it was
+  std::shared_ptr<const Covariances> covariances_;  // Σ(b,e) and Σ(g)
+  Vector be_;
+  std::optional<double>
+      spread_;  // of outputs, known from the last update of q(b,e) while G and ε stay as they were
 
   Matrix f_, f_location_;
   double log_mass_ = 0.0;  // Σ log Z_i at the last update of q(f)

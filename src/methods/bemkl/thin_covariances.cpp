@@ -2,13 +2,13 @@
 //
 // Classification with many times more kernels than samples. Both covariances are then diagonal but for few directions,
 //
-//   Σ(e)           = diag(d) + UᵀU − VᵀV     V has rows for the samples, U a handful
-//   core of Σ(g)   = diag(s) + ZᵀZ − WᵀW     Z has as many rows as V, W as many as U
+//   Σ(b,e)   = diag(d) + UᵀU − VᵀV     V has rows for the samples, U a handful
+//   Σ(g)     = diag(s) + ZᵀZ − WᵀW     Z has as many rows as V, W one more than U
 //
-// and the matrix inversion lemma makes each from the other in PN² operations instead of P³. In the update of Σ(e) the rows
-// of Z join those of A, so that their number would grow with every update. But they weigh 1/N of the others, and those from
-// earlier updates nearly lie in the span of the last ones: Z is replaced by the fewest rows that change Σ(e) by no more than
-// `kNegligible` of itself.
+// and the matrix inversion lemma makes each from the other in PN² operations instead of P³. In the update of Σ(b,e) the
+// rows of Z join those of H, so that their number would grow with every update. But they weigh 1/N of the others, and those
+// from earlier updates nearly lie in the span of the last ones: Z is replaced by the fewest rows that change Σ(b,e) by no
+// more than `kNegligible` of itself.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -24,7 +24,7 @@ using algebra::Op;
 constexpr double kNegligible = 3e-8;
 constexpr double kRounding = 1e-15;
 
-// diag(d) + AᵀA − BᵀB, A and B with few rows: the core of Σ(g) with A = Z, B = W, and Σ(e) with A = U, B = V.
+// diag(d) + AᵀA − BᵀB, A and B with few rows: Σ(b,e) with A = U, B = V, and Σ(g) with A = Z, B = W.
 struct ThinMatrix {
   Vector diagonal;
   Matrix added, taken;  // rows × P
@@ -112,69 +112,96 @@ Vector diagonal_of(const ThinMatrix& matrix) {
   return diagonal;
 }
 
+// Rows over (b,e) from rows over e, and the other way.
+Matrix with_biases(const Matrix& rows, Index biases) {
+  Matrix result(rows.rows(), biases + rows.cols());
+  std::ranges::copy(rows.values(), result.column(biases).begin());
+  return result;
+}
+Matrix without_biases(const Matrix& rows, Index biases) {
+  return {rows.rows(), rows.cols() - biases, Vector(rows.column(biases).data(), rows.data() + rows.size())};
+}
+
 class ThinCovariances final : public Covariances {
  public:
-  explicit ThinCovariances(Index kernels)
-      : Covariances(kernels, 1),
+  ThinCovariances(Index biases, Index kernels)
+      : Covariances(biases, kernels, 1),
         weights_(std::make_shared<const ThinMatrix>(thin_diagonal(weight_variances_))),
-        core_(weights_) {}
+        outputs_(std::make_shared<const ThinMatrix>(thin_diagonal(Vector(at(kernels), 1.0)))) {}
 
-  // With Σ(g) = core − κwwᵀ: first (diag(ω + ns) + AᵀA + nZᵀZ)⁻¹ = diag(d) − VᵀV, then the rows √n W and √(nκ) w, which
-  // are taken from its inverse.
-  Next with_weights(const WeightSystem& system, Matrix& asked) const override {
-    const double n = system.samples * static_cast<double>(system.epsilon.size());
-    Vector d;
-    for (std::size_t m = 0; m < system.omega.size(); ++m)
-      d.push_back(1.0 / (system.omega[m] + n * core_->diagonal[m]));
+  // Classification: E[ε] = 1, and all outputs have the same E[υ]. First (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the
+  // rows U and μ(e), which are added to its inverse.
+  Next with_outputs(const Vector& mean, const Vector& upsilon, const Vector&) const override {
+    Vector s;
+    for (std::size_t k = at(biases()); k < mean.size(); ++k)
+      s.push_back(1.0 / (upsilon.front() + weights_->diagonal[k]));
+    ThinMatrix made = thin_diagonal(std::move(s));
+    const Matrix added = stacked({1, std::ssize(mean), mean}, weights_->added);
+    if (!add_to_inverse(-1.0, without_biases(weights_->taken, biases()), made) ||
+        !add_to_inverse(1.0, without_biases(added, biases()), made))
+      return nullptr;
+    auto next = std::make_shared<ThinCovariances>(*this);
+    next->output_log_dets_ = {made.log_det};
+    next->output_traces_ = {0.0};
+    for (const double variance : diagonal_of(made)) next->output_traces_.front() += variance;
+    next->outputs_ = std::make_shared<const ThinMatrix>(std::move(made));
+    return next;
+  }
+
+  // First (diag(E[γ,ω] + ns) + HᵀH + nZᵀZ)⁻¹ = diag(d) − VᵀV, then the rows √n W, which are taken from its inverse.
+  Next with_weights(const WeightSystem& system, Vector& right) const override {
+    const double n = system.samples * static_cast<double>(biases());
+    Vector d = system.precision;
+    for (std::size_t m = 0; m < outputs_->diagonal.size(); ++m)
+      d[at(biases()) + m] += n * outputs_->diagonal[m];
+    for (double& value : d) value = 1.0 / value;
     ThinMatrix made = thin_diagonal(std::move(d));
-    Matrix z = compressed(core_->added, kNegligible * *std::ranges::min_element(core_->diagonal));
+    Matrix z = compressed(outputs_->added, kNegligible * std::ranges::min(outputs_->diagonal));
+    Matrix w = outputs_->taken;
     algebra::scale(std::sqrt(n), z.values());
-    Matrix w(1, asked.cols());
-    algebra::axpy(std::sqrt(output(0).kappa), output(0).w, w.values());
-    Matrix taken = stacked(w, core_->taken);
-    algebra::scale(std::sqrt(n), taken.values());
-    if (!add_to_inverse(1.0, stacked(system.rows, z), made) || !add_to_inverse(-1.0, taken, made))
+    algebra::scale(std::sqrt(n), w.values());
+    if (!add_to_inverse(1.0, stacked(rows_of(system), with_biases(z, biases())), made) ||
+        !add_to_inverse(-1.0, with_biases(w, biases()), made))
       return nullptr;
     made.added = compressed(made.added, kRounding * algebra::dot(made.added.values(), made.added.values()));
     auto next = std::make_shared<ThinCovariances>(*this);
-    next->set_weight_entropy(made.log_det);
-    next->weight_variances_ = diagonal_of(made);
-    const Matrix right = asked;
-    multiply(right.view(), made, asked.view());
+    next->describe_weights(system, diagonal_of(made), made.log_det);
+    Matrix units(biases(), std::ssize(right));
+    for (Index c = 0; c < biases(); ++c) units(c, c) = 1.0;
+    multiply(units.view(), made, next->bias_rows_.view());
+    const Vector asked = right;
+    multiply({asked.data(), 1, std::ssize(asked), 1}, made, {right.data(), 1, std::ssize(right), 1});
     next->weights_ = std::make_shared<const ThinMatrix>(std::move(made));
     return next;
   }
 
   Matrix weights() const override { return whole(*weights_); }
-
- private:
-  std::shared_ptr<Covariances> copy() const override { return std::make_shared<ThinCovariances>(*this); }
-
-  // Classification: E[ε] = 1, and all outputs have the same E[υ]. First (diag(υ + d) − VᵀV)⁻¹ = diag(s) + ZᵀZ, then the
-  // rows U, which are added to its inverse.
-  bool make_core(std::size_t, double upsilon, double, Output& of) override {
-    Vector s;
-    for (const double d : weights_->diagonal) s.push_back(1.0 / (upsilon + d));
-    ThinMatrix made = thin_diagonal(std::move(s));
-    if (!add_to_inverse(-1.0, weights_->taken, made) || !add_to_inverse(1.0, weights_->added, made))
-      return false;
-    of.log_det = made.log_det;
-    of.trace = 0.0;
-    for (const double variance : diagonal_of(made)) of.trace += variance;
-    core_ = std::make_shared<const ThinMatrix>(std::move(made));
-    return true;
+  Matrix outputs(Index) const override { return whole(*outputs_); }
+  void times_outputs(Index, ConstMatrixView rows, MatrixView out) const override {
+    multiply(rows, *outputs_, out);
   }
 
-  Matrix core(Index) const override { return whole(*core_); }
-  void times_core(Index, ConstMatrixView rows, MatrixView out) const override { multiply(rows, *core_, out); }
+ private:
+  // H_c of all outputs, one above the other.
+  static Matrix rows_of(const WeightSystem& system) {
+    const auto n = std::ssize(system.ones);
+    const auto outputs = std::ssize(system.g);
+    Matrix rows(n * outputs, std::ssize(system.mean));
+    for (Index c = 0; c < outputs; ++c) {
+      std::ranges::copy(system.ones, rows.column(c).begin() + c * n);
+      for (Index m = 0; m < system.g[at(c)].cols; ++m)
+        std::ranges::copy(system.g[at(c)].column(m), rows.column(outputs + m).begin() + c * n);
+    }
+    return rows;
+  }
 
-  std::shared_ptr<const ThinMatrix> weights_, core_;
+  std::shared_ptr<const ThinMatrix> weights_, outputs_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Covariances> make_thin_covariances(Index kernels) {
-  return std::make_shared<ThinCovariances>(kernels);
+std::shared_ptr<const Covariances> make_thin_covariances(Index biases, Index kernels) {
+  return std::make_shared<ThinCovariances>(biases, kernels);
 }
 
 }  // namespace kloom::methods
