@@ -95,8 +95,8 @@ struct Outcome {
 };
 
 Spread summary_of(const std::vector<Outcome>& outcomes, const std::function<double(const Outcome&)>& what) {
-  std::vector<double> values;
-  for (const Outcome& o : outcomes) values.push_back(what(o));
+  std::vector<double> values(outcomes.size());
+  std::ranges::transform(outcomes, values.begin(), what);
   return spread_of(values);
 }
 
@@ -185,7 +185,7 @@ void print_rules(const Case& c, const std::vector<Outcome>& outcomes, const Publ
 
 void study(const Settings& settings) {
   std::vector<std::string> options;
-  for (const auto& [name, value] : settings.options) options.push_back(name + "=" + value);
+  for (const auto& [name, value] : settings.options) options.push_back(fmt::format("{}={}", name, value));
   fmt::print(
       "{} splits of 70 and 30 %; {}; bemkl {}; sparse: scale of the weights' precision 1e10, shape 1e-10\n",
       settings.splits, kSpec, fmt::join(options, " "));

@@ -14,6 +14,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algebra/blas.h"
@@ -58,16 +59,12 @@ double median(Vector values) {
   return values[values.size() / 2];
 }
 
-std::vector<Piece> pieces_of(Index n, Index p) {
+std::vector<Piece> pieces_of_algebra(Index n, Index p) {
   auto positive = std::make_shared<Matrix>(positive_matrix(n));
   auto outputs = std::make_shared<Matrix>(random_matrix(n, p, 2));
   auto small = std::make_shared<Matrix>(positive_matrix(p));
   auto products = std::make_shared<Matrix>(n, p);
   auto vectors = std::make_shared<Matrix>(random_matrix(n, 10, 3));
-  std::vector<std::string> names;
-  for (Index k = 0; k < p; ++k) names.push_back(fmt::format("k{}", k));
-  std::shared_ptr<const kloom::KernelBank> bank =
-      kloom::make_dense_bank(std::vector<Matrix>(kloom::at(p), *positive), names, true);
   return {
       {"copy of N x N", [=] { Matrix copy = *positive; }},
       {"Cholesky, N",
@@ -119,6 +116,17 @@ std::vector<Piece> pieces_of(Index n, Index p) {
        [=] {
          kloom::algebra::gemm(Op::none, Op::none, 1.0, outputs->view(), small->view(), 0.0, products->view());
        }},
+  };
+}
+
+std::vector<Piece> pieces_of_bank(Index n, Index p) {
+  auto vectors = std::make_shared<Matrix>(random_matrix(n, 10, 3));
+  auto outputs = std::make_shared<Matrix>(random_matrix(n, p, 2));
+  std::vector<std::string> names;
+  for (Index k = 0; k < p; ++k) names.push_back(fmt::format("k{}", k));
+  std::shared_ptr<const kloom::KernelBank> bank =
+      kloom::make_dense_bank(std::vector<Matrix>(kloom::at(p), positive_matrix(n)), names, true);
+  return {
       {"apply, one column",
        [=] {
          (void)bank->apply(vectors->columns({0, 1}));
@@ -146,7 +154,9 @@ int main(int count, char** arguments) {
   const auto most = static_cast<int>(number(3, machine.cores));
   while (threads.back() * 2 <= most) threads.push_back(threads.back() * 2);
   fmt::print("{}, BLAS core {}; {} samples, {} kernels\n", machine.processor, machine.blas_core, n, p);
-  for (const Piece& piece : pieces_of(n, p)) {
+  std::vector<Piece> pieces = pieces_of_algebra(n, p);
+  for (Piece& piece : pieces_of_bank(n, p)) pieces.push_back(std::move(piece));
+  for (const Piece& piece : pieces) {
     std::map<int, Vector> seconds;
     for (int turn = 0; turn < 6; ++turn) {
       for (const int t : threads) {
