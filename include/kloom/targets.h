@@ -42,7 +42,10 @@ struct TargetsRequest {
   // automatic: labels that are not all numbers are classes, and so are two different numbers. More than two are
   // regression if
   //   * some of them are no integers,
-  //   * there are more than 20 different ones, and more than a fifth as many as labelled samples, or
+  //   * there are more than 20 different ones, and more than a fifth as many as labelled samples, or more than 5 and
+  //     more than a third,
+  //   * there are ten or more different ones, at most 15 samples of each on average and very unevenly, and they do not
+  //     count from 0 or 1 without gaps, or
   //   * there are twelve or more different ones whose frequencies rise to a hill and fall again, as those of grades do;
   // otherwise they are classes.
   Kind kind = Kind::automatic;

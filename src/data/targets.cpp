@@ -102,14 +102,29 @@ bool frequencies_have_a_hill(const Census& census) {
          top < 0.8;
 }
 
+// Measured integers leave some out and come in very different numbers, few of each; codes count from 0 or 1 without gaps, or
+// there are about as many samples of each, or many.
+bool look_measured(const Census& census) {
+  constexpr double kLeastDistinct = 10.0;
+  constexpr double kFewOfEach = 15.0;
+  constexpr double kSpread = 0.5;  // standard deviation of the frequencies over their mean
+  const auto distinct = static_cast<double>(census.counts.size());
+  const double mean = static_cast<double>(census.labelled) / distinct;
+  const double first = census.counts.begin()->first;
+  const double width = census.counts.rbegin()->first - first + 1.0;
+  if (distinct < kLeastDistinct || mean > kFewOfEach || width > 3.0 * distinct) return false;
+  if (width == distinct && (first == 0.0 || first == 1.0)) return false;
+  double square = 0.0;
+  for (const auto& [value, count] : census.counts) square += (count - mean) * (count - mean);
+  return std::sqrt(square / distinct) > kSpread * mean;
+}
+
 bool looks_like_regression(const Census& census) {
-  constexpr std::size_t always_classes = 20;
   const std::size_t distinct = census.classes.size();
-  if (!census.numbers || distinct <= 2) {
-    return false;
-  }
-  return !census.integers || distinct > std::max(always_classes, census.labelled / 5) ||
-         frequencies_have_a_hill(census);
+  if (!census.numbers || distinct <= 2) return false;
+  const bool few_of_each = (distinct > 20 && distinct > census.labelled / 5) ||  //
+                           (distinct > 5 && distinct > census.labelled / 3);
+  return !census.integers || few_of_each || look_measured(census) || frequencies_have_a_hill(census);
 }
 
 // Methods scale targets before they learn from them, which has its limits.

@@ -123,6 +123,22 @@ TEST(Targets, GradesAreNumbersAndCodesAreClasses) {
   EXPECT_EQ(task({1, 3, 7, 20, 9, 4, 1}), Task::multiclass) << "too few to tell";
 }
 
+TEST(Targets, MeasuredIntegersAreNumbers) {
+  const auto task = [](std::vector<int> counts, std::size_t first) {
+    counts.insert(counts.begin(), first, 0);
+    return make_targets(counted(counts), request()).task;
+  };
+  const std::vector<int> with_gaps = {3, 1, 0, 9, 2, 14, 1, 0, 6, 1, 11, 2, 0, 1};
+  const std::vector<int> without = {3, 1, 5, 9, 2, 14, 1, 5, 6, 1, 11, 2, 5, 1};
+  EXPECT_EQ(task(with_gaps, 0), Task::regression);
+  EXPECT_EQ(task(without, 12), Task::regression) << "does not count from 0 or 1";
+  EXPECT_EQ(task(without, 1), Task::multiclass);
+  EXPECT_EQ(task({5, 6, 0, 4, 5, 6, 0, 5, 4, 5, 6, 0, 5, 5}, 0), Task::multiclass) << "about as many of each";
+  // Codes of 13 diagnoses, 35 samples of each on average: the smallest classes were never seen.
+  EXPECT_EQ(task({245, 44, 15, 15, 13, 25, 3, 2, 9, 50, 0, 0, 0, 4, 5, 22}, 1), Task::multiclass);
+  EXPECT_EQ(task({1, 0, 2, 1, 0, 1, 1, 0, 2, 1}, 30), Task::regression) << "less than three of each";
+}
+
 TEST(Targets, KindsThatAreAskedFor) {
   EXPECT_EQ(make_targets({"0.5", "1.5", "2"}, request(Kind::classes)).task, Task::multiclass);
   const Targets numbers = make_targets({"1", "2", "1"}, request(Kind::regression));
