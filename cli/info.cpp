@@ -87,7 +87,7 @@ void show_model(const std::string& path, Session& session) {
                         report.value("iterations", 0));
   }
   constexpr std::size_t kKernelsShown = 10;
-  session.console().result(text + kernel_table(model, kKernelsShown));
+  session.console().result(text + kernel_table(model, kKernelsShown) + view_table(model, kKernelsShown));
   Json json = {{"kind", "model"},
                {"path", path},
                {"method", model.method},
@@ -98,6 +98,7 @@ void show_model(const std::string& path, Session& session) {
   json["spec"] = model.recipe ? Json(to_string(model.recipe->spec)) : Json();
   json["options"] = Json::parse(model.options_json, nullptr, false);
   json["kernels"] = kernels_json(model);
+  json["weights_by_view"] = views_json(model);
   if (model.recipe) {
     json["columns"] = columns_json(model.recipe->decisions);
     json["kernels_chosen"] = model.recipe->advice;

@@ -62,6 +62,19 @@ std::string kernel_table(const Model& model, std::size_t most) {
   return text;
 }
 
+std::string view_table(const Model& model, std::size_t most) {
+  std::vector<ViewShare> shares = weights_by_view(model);
+  if (shares.empty()) return "";
+  const std::size_t all = shares.size();
+  shares.resize(std::min(most, all));
+  std::size_t width = 0;
+  for (const ViewShare& one : shares) width = std::max(width, width_of(one.view));
+  std::string text =
+      fmt::format("weights by what kernels look at ({} of {}), shares of their sum\n", shares.size(), all);
+  for (const ViewShare& one : shares) text += fmt::format("  {}  {:.3f}\n", padded(one.view, width), one.share);
+  return text;
+}
+
 std::string class_sentence(const Model& model) {
   if (model.classes.empty()) return "";
   std::string text = "classes " + list_of(model.classes, 20);
@@ -76,6 +89,13 @@ nlohmann::ordered_json kernels_json(const Model& model) {
   for (const auto& kernel : kernels_by_weight(model)) {
     json.push_back({{"name", kernel.name}, {"weight", kernel.weight}, {"deviation", kernel.deviation}});
   }
+  return json;
+}
+
+nlohmann::ordered_json views_json(const Model& model) {
+  auto json = nlohmann::ordered_json::array();
+  for (const ViewShare& one : weights_by_view(model))
+    json.push_back({{"view", one.view}, {"share", one.share}});
   return json;
 }
 

@@ -21,9 +21,12 @@ struct KernelWeight {
 [[nodiscard]] std::vector<KernelWeight> kernels_by_weight(const Model& model);
 // A table of the first `most`.
 [[nodiscard]] std::string kernel_table(const Model& model, std::size_t most);
+// The same by what the kernels look at: a view, a column, all columns; "" where all look at the same.
+[[nodiscard]] std::string view_table(const Model& model, std::size_t most);
 // "classes benign, malignant; positive class 'malignant'", or "" without classes.
 [[nodiscard]] std::string class_sentence(const Model& model);
 [[nodiscard]] nlohmann::ordered_json kernels_json(const Model& model);
+[[nodiscard]] nlohmann::ordered_json views_json(const Model& model);
 // What was decided about columns: all of them for programs, the first for people. Columns about which there is more to say
 // than that they are numbers come first.
 [[nodiscard]] nlohmann::ordered_json columns_json(const std::vector<ColumnDecision>& decisions);

@@ -182,6 +182,7 @@ std::string train_json(const TrainOptions& options, const Training& training, co
   json["repeat"] = repeat_command(options, training, fit);
   json["report"] = nlohmann::ordered_json::parse(fit.model.report_json);
   json["kernels"] = kernels_json(fit.model);
+  json["weights_by_view"] = views_json(fit.model);
   add_decisions(json, fit.model);
   return dump(json);
 }
@@ -266,7 +267,8 @@ int run(TrainOptions& options) {
   const bool whole = !interrupted();
   write_outputs(options, training, fit, outputs, session);
   constexpr std::size_t kKernelsShown = 10;
-  session.console().result(to_text(fit.report) + kernel_table(fit.model, kKernelsShown));
+  session.console().result(to_text(fit.report) + kernel_table(fit.model, kKernelsShown) +
+                           view_table(fit.model, kKernelsShown));
   outputs.finish();
   const std::string repeat = repeat_command(options, training, fit);
   if (repeat != options.command) session.console().note("the same again, without choosing: " + repeat);

@@ -100,5 +100,12 @@ struct Validation {
 [[nodiscard]] Index kernels_used(const Model& model);
 // The weight of each kernel: the shared one, or the mean over the classes or samples that have their own.
 [[nodiscard]] Vector mean_weights(const Model& model);
+// What the model looks at: the absolute weights of all kernels on a view, a column or all columns, as shares of their sum,
+// largest first. Empty where all kernels look at the same, or the model does not know at what.
+struct ViewShare {
+  std::string view;
+  double share = 0.0;
+};
+[[nodiscard]] std::vector<ViewShare> weights_by_view(const Model& model);
 
 }  // namespace kloom

@@ -2,6 +2,7 @@
 #include "kloom/parts.h"
 
 #include "bindings.h"
+#include "kloom/validate.h"
 
 namespace kloom::python {
 namespace {
@@ -81,6 +82,13 @@ void bind_parts(py::class_<Model>& model) {
                                for (const ViewBlock& block : m.recipe->preprocessing.blocks())
                                  names.push_back(block.view);
                                return names;
+                             })
+      .def_property_readonly("weights_by_view",
+                             [](const Model& m) {
+                               py::dict shares;
+                               for (const ViewShare& one : weights_by_view(m))
+                                 shares[py::str(one.view)] = one.share;
+                               return shares;
                              })
       .def_property_readonly("weights_deviation", [](const Model& m) { return to_array(m.weights.deviation); })
       .def_property_readonly("weights_shape", [](const Model& m) { return to_string(m.weights.shape); })

@@ -19,6 +19,7 @@ class AlignClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -66,6 +67,7 @@ class AlignFClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -113,6 +115,7 @@ class AlignFRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -154,6 +157,7 @@ class AlignRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -195,6 +199,7 @@ class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -238,6 +243,7 @@ class AutoMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -277,6 +283,7 @@ class BEMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -340,6 +347,7 @@ class BEMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -416,6 +424,7 @@ class EasyMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -469,6 +478,7 @@ class FHeuristicClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -516,6 +526,7 @@ class FHeuristicRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -557,6 +568,7 @@ class GPMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -605,6 +617,7 @@ class GPMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -650,6 +663,7 @@ class GRAMClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -703,6 +717,7 @@ class GroupMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -753,6 +768,7 @@ class GroupMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -827,6 +843,7 @@ class LMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -876,6 +893,7 @@ class LMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -920,6 +938,7 @@ class LpMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -968,6 +987,7 @@ class LpMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1010,6 +1030,7 @@ class MKLDAClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1063,6 +1084,7 @@ class MKRRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1106,6 +1128,7 @@ class MulticlassMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1159,6 +1182,7 @@ class PWMKClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1214,6 +1238,7 @@ class SAMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1271,6 +1296,7 @@ class SimpleMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1319,6 +1345,7 @@ class SimpleMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1361,6 +1388,7 @@ class SingleKernelClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1409,6 +1437,7 @@ class SingleKernelRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1451,6 +1480,7 @@ class UFOMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1501,6 +1531,7 @@ class UniformMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1548,6 +1579,7 @@ class UniformMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1589,6 +1621,7 @@ class VBpMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float

@@ -186,6 +186,7 @@ class KernelEstimator(BaseEstimator):
         if deviation.size:
             self.kernel_weights_std_ = deviation[0] if shared else deviation
         self.kernel_names_ = np.array(model.kernel_names, dtype=object)
+        self.weights_by_view_ = model.weights_by_view
         self.report_ = json.loads(model.report_json) if model.report_json else {}
         self.n_iter_ = max(1, self.report_.get("iterations", 1))
         self.objective_ = self.report_.get("objective")

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/stopwatch.h"
@@ -36,6 +38,22 @@ Vector mean_weights(const Model& model) {
     means.push_back(std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(weights.rows()));
   }
   return means;
+}
+
+std::vector<ViewShare> weights_by_view(const Model& model) {
+  if (!model.recipe || model.recipe->terms.size() != model.kernel_names.size()) return {};
+  std::map<std::string, double> sums;
+  double total = 0.0;
+  const Vector weights = mean_weights(model);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    sums[model.recipe->terms[k].group] += std::abs(weights[k]);
+    total += std::abs(weights[k]);
+  }
+  std::vector<ViewShare> shares;
+  if (sums.size() < 2 || !(total > 0.0)) return shares;
+  for (const auto& [view, sum] : sums) shares.push_back({view, sum / total});
+  std::ranges::stable_sort(shares, std::greater(), &ViewShare::share);
+  return shares;
 }
 
 namespace select {

@@ -26,6 +26,20 @@ def test_train_says_what_it_does_and_what_came_out(kloom, table):
     assert (table.parent / "data.kloom").exists()
 
 
+def test_weights_are_told_by_view(kloom, table):
+    kernels = "rbf(width=1,2) on all, each; linear on all"
+    result = kloom("train", "--method", "lp-mkl", "--C", 1, "data.csv", "--kernels", kernels)
+    assert "weights by what kernels look at" in result.out
+    printed = kloom("train", "--method", "lp-mkl", "--C", 1, "data.csv", "--kernels", kernels, "--json").json()
+    shares = {one["view"]: one["share"] for one in printed["weights_by_view"]}
+    weights = {kernel["name"]: abs(kernel["weight"]) for kernel in printed["kernels"]}
+    on_all = sum(weight for name, weight in weights.items() if name.endswith(" on all"))
+    assert len(shares) == 4 and abs(shares["all"] - on_all / sum(weights.values())) < 1e-12
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert kloom("info", "data.kloom", "--json").json()["weights_by_view"] == printed["weights_by_view"]
+    assert kloom("train", "--method", "lp-mkl", "--C", 1, "data.csv", "--kernels", "rbf on all", "--json").json()["weights_by_view"] == []
+
+
 def test_defaults_are_named_with_a_reason(kloom, table):
     result = kloom("train", "data.csv")
     assert "no --kernels given" in result.err and "rbf(auto" in result.err
