@@ -24,6 +24,7 @@ from ._functions import KernelFunctions
 from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
+from ._lpbeta import LPBetaClassifier
 from ._margin import (
     AlignClassifier,
     AlignFClassifier,
@@ -100,6 +101,7 @@ __all__ = [
     "Kernels",
     "LMKLClassifier",
     "LMKLRegressor",
+    "LPBetaClassifier",
     "LpMKLClassifier",
     "LpMKLRegressor",
     "MKLDAClassifier",

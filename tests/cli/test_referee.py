@@ -7,7 +7,7 @@ from conftest import FAILED, MISTAKE, KERNELS, edit_model
 
 FINDINGS = {"simplemkl": "proved", "lp-mkl": "proved", "mcmkl": "proved", "uniform": "proved", "single": "proved",
             "easymkl": "proved", "align": "proved", "alignf": "proved", "gram": "proved", "fheuristic": "proved", "pwmk": "proved", "group-mkl": "proved",
-            "samkl": "checked", "lmkl": "checked", "bemkl": "checked", "gp-mkl": "checked", "auto": "checked",
+            "lp-beta": "proved", "samkl": "checked", "lmkl": "checked", "bemkl": "checked", "gp-mkl": "checked", "auto": "checked",
             "mkl-da": "checked", "ufo-mkl": "checked", "vbpmkl": "checked"}
 
 

@@ -76,6 +76,7 @@ Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBan
   // A plan, not a stop that may come one sweep earlier; and a prior under which no coefficient is on the way to 0.
   if (learner.name == "vbpmkl")
     options = {{"iterations", "5"}, {"tolerance", "0"}, {"tau", "1"}, {"upsilon", "1"}};
+  if (learner.name == "lp-beta") options.insert({{"C", "1"}, {"nu", "0.2"}});
   // Few points: near its least value the ratio hardly changes with the weights, and the last bits decide where they end.
   if (learner.name == "gram") options["iterations"] = "8";
   const FitResult fit = learner.fit(bank, problem.targets, options, {});
@@ -86,7 +87,7 @@ Matrix scores_on(const Learner& learner, const Problem& problem, const KernelBan
 OptionValues quick(const Learner& learner) {
   if (learner.name == "samkl") return {{"C", "1"}, {"m0", "2"}, {"updates", "one"}, {"folds", "2"}};
   if (learner.name == "lmkl") return {{"steps", "5"}, {"folds", "2"}};
-  if (is_margin(learner)) return {{"C", "1"}};
+  if (is_margin(learner) || learner.name == "lp-beta") return {{"C", "1"}};
   return {};
 }
 

@@ -274,6 +274,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"mcmkl", Kind::three, {{"class_kernels", "identity+pairs"}}},
                     Setting{"samkl", Kind::two, {{"m0", "2"}}}, Setting{"lmkl", Kind::two, {{"steps", "5"}}},
                     Setting{"lmkl", Kind::number, {{"steps", "5"}, {"gate", "sigmoid"}}},
+                    Setting{"lp-beta", Kind::two, {{"C", "1"}}},
+                    Setting{"lp-beta", Kind::three, {{"C", "1"}, {"weights_per", "class"}}},
                     Setting{"mkr", Kind::number, {{"draws", "10"}, {"steps", "5"}}},
                     Setting{"mkr", Kind::numbers, {{"draws", "10"}}}, Setting{"uniform", Kind::three, {}},
                     Setting{"single", Kind::two, {}}, Setting{"mkl-da", Kind::two, {}},
