@@ -330,4 +330,16 @@ struct LpBetaPart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What machines on a product of kernels add (gmkl): the kernel is Π_p k_p^γ_p, γ the model's kernel weights, which all
+// outputs share; MarginPart's norm is 0, and there are no shares of it.
+struct ProductPart : MarginPart {
+  double lambda = 1.0;   // strength of the regulariser of γ:
+  bool squared = false;  // λ Σ γ_p, or ½ λ Σ γ_p²
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
 }  // namespace kloom

@@ -21,6 +21,7 @@ from ._displays import (
 )
 from ._files import load
 from ._functions import KernelFunctions
+from ._gmkl import GMKLClassifier, GMKLRegressor
 from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
@@ -89,6 +90,8 @@ __all__ = [
     "EditDistances",
     "FHeuristicClassifier",
     "FHeuristicRegressor",
+    "GMKLClassifier",
+    "GMKLRegressor",
     "GPMKLClassifier",
     "GPMKLRegressor",
     "GRAMClassifier",
