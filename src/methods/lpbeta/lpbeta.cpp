@@ -62,8 +62,8 @@ class Boosting {
   bool stopped_ = false;
 };
 
-// What the machines of every kernel say of samples that they have not seen. Whoever stops meanwhile gets weights of the
-// kernels that were reached.
+// What the machines of every kernel say of samples that they have not seen. Whoever stops meanwhile leaves scores of 0 for the
+// kernels that were not reached: less than what any kernel says that knows something.
 void Boosting::hear_kernels(Report& report) {
   AloneSettings settings;
   settings.prices =
