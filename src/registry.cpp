@@ -9,7 +9,9 @@
 #include "certify/bemkl.h"
 #include "certify/blend.h"
 #include "certify/gated.h"
+#include "certify/gmkl.h"
 #include "certify/gpmkl.h"
+#include "certify/lpbeta.h"
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
 #include "certify/mkr.h"
@@ -22,8 +24,10 @@
 #include "kloom/words.h"
 #include "methods/auto/auto.h"
 #include "methods/bemkl/bemkl.h"
+#include "methods/gmkl/gmkl.h"
 #include "methods/gpmkl/gpmkl.h"
 #include "methods/lmkl/lmkl.h"
+#include "methods/lpbeta/lpbeta.h"
 #include "methods/margin/margin.h"
 #include "methods/mcmkl/mcmkl.h"
 #include "methods/mklda/mklda.h"
@@ -82,6 +86,8 @@ std::vector<Learner>& registry() {
                           judged_by(margin_learner(MarginMethod::alignf), certify_alignf),
                           judged_by(margin_learner(MarginMethod::fheuristic), certify_fheuristic),
                           judged_by(margin_learner(MarginMethod::pwmk), certify_pwmk),
+                          judged_by(methods::gmkl_learner(), certify_detail::certify_gmkl),
+                          judged_by(methods::lp_beta_learner(), certify_detail::certify_lp_beta),
                           judged_by(methods::mkr_learner(), certify_mkr),
                           judged_by(methods::mcmkl_learner(), certify_mcmkl),
                           judged_by(methods::samkl_learner(), certify_gated),

@@ -307,4 +307,39 @@ struct RidgePart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What weighted scores of support vector machines on single kernels add (lp-beta).
+struct LpBetaPart : ModelPart {
+  bool shared = true;  // LP-β; else LP-B, weights for every class
+  double nu = 0.0;     // ν of the linear programme
+  Vector prices;       // C of the machines on each kernel
+  // Machines, where a kernel has weight: coefficients of kernel p for output c are column p + P·c, biases P × outputs.
+  Matrix machines;
+  Matrix biases;
+  // What the weights were found from, laid out as `machines`: scores of machines that have not seen the sample.
+  Matrix held_out;
+  Matrix dual;               // distribution over samples and rivals that proves the weights, N × outputs
+  bool balanced = false;     // the machines' classes have the same total weight
+  Vector sample_weights;     // empty: all 1
+  double temperature = 0.0;  // T of the probabilities softmax(score/T); 0: none
+
+  [[nodiscard]] bool has_probabilities() const override { return temperature > 0.0; }
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
+// What machines on a product of kernels add (gmkl): the kernel is Π_p k_p^γ_p, γ the model's kernel weights, which all
+// outputs share; MarginPart's norm is 0, and there are no shares of it.
+struct ProductPart : MarginPart {
+  double lambda = 1.0;   // strength of the regulariser of γ:
+  bool squared = false;  // λ Σ γ_p, or ½ λ Σ γ_p²
+
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
 }  // namespace kloom

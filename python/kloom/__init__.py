@@ -21,9 +21,11 @@ from ._displays import (
 )
 from ._files import load
 from ._functions import KernelFunctions
+from ._gmkl import GMKLClassifier, GMKLRegressor
 from ._gp import GPMKLClassifier, GPMKLRegressor
 from ._kernels import Kernels, chi2, cosine, intersection, laplacian, linear, poly, rbf, trees, view
 from ._local import LMKLClassifier, LMKLRegressor, SAMKLClassifier
+from ._lpbeta import LPBetaClassifier
 from ._margin import (
     AlignClassifier,
     AlignFClassifier,
@@ -88,6 +90,8 @@ __all__ = [
     "EditDistances",
     "FHeuristicClassifier",
     "FHeuristicRegressor",
+    "GMKLClassifier",
+    "GMKLRegressor",
     "GPMKLClassifier",
     "GPMKLRegressor",
     "GRAMClassifier",
@@ -100,6 +104,7 @@ __all__ = [
     "Kernels",
     "LMKLClassifier",
     "LMKLRegressor",
+    "LPBetaClassifier",
     "LpMKLClassifier",
     "LpMKLRegressor",
     "MKLDAClassifier",

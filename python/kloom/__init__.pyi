@@ -564,6 +564,95 @@ class FHeuristicRegressor(RegressorMixin, BaseEstimator):
     def save(self, path: Any) -> "FHeuristicRegressor": ...
     def views_present(self, X: Any) -> Any: ...
 
+class GMKLClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-1..10^3",
+        folds: int = 3,
+        reg_lambda: float = 1.0,
+        regulariser: Literal["l1", "l2"] = "l1",
+        tol: float = 0.01,
+        max_iter: int = 200,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any, return_std: Any = False) -> Any: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GMKLClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "GMKLClassifier": ...
+    def views_present(self, X: Any) -> Any: ...
+
+class GMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-1..10^3",
+        folds: int = 3,
+        reg_lambda: float = 1.0,
+        regulariser: Literal["l1", "l2"] = "l1",
+        epsilon: float = 0.1,
+        tol: float = 0.01,
+        max_iter: int = 200,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any, return_std: Any = False) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GMKLRegressor": ...
+    def predict(self, X: Any) -> Any: ...
+    def save(self, path: Any) -> "GMKLRegressor": ...
+    def views_present(self, X: Any) -> Any: ...
+
 class GPMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
@@ -932,6 +1021,54 @@ class LMKLRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LMKLRegressor": ...
     def predict(self, X: Any) -> Any: ...
     def save(self, path: Any) -> "LMKLRegressor": ...
+    def views_present(self, X: Any) -> Any: ...
+
+class LPBetaClassifier(ClassifierMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    classes_: NDArray[Any]
+    gap_: float
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        weights_per: Literal["kernel", "class"] = "kernel",
+        nu: float = 0.0,
+        nu_grid: str | Sequence[float] | None = "0.05,0.1,0.2,0.4,0.8",
+        C: float = 0.0,
+        C_grid: str | Sequence[float] | None = "10^-2..10^3",
+        folds: int = 3,
+        tol: float = 0.001,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        probability: bool = True,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any, return_std: Any = False) -> Any: ...
+    def decision_function(self, X: Any) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LPBetaClassifier": ...
+    def predict(self, X: Any) -> Any: ...
+    def predict_log_proba(self, X: Any) -> _Array: ...
+    def predict_proba(self, X: Any) -> _Array: ...
+    def save(self, path: Any) -> "LPBetaClassifier": ...
     def views_present(self, X: Any) -> Any: ...
 
 class LpMKLClassifier(ClassifierMixin, BaseEstimator):
@@ -1701,4 +1838,4 @@ def trees(leaves: Any = 16, *, on: Any = None, normalise: Any = None) -> Kernels
 
 def view(name: Any) -> str: ...
 
-__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "CalibrationDisplay", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "EditDistances", "FHeuristicClassifier", "FHeuristicRegressor", "GPMKLClassifier", "GPMKLRegressor", "GRAMClassifier", "GappySpectrum", "GroupMKLClassifier", "GroupMKLRegressor", "KernelBank", "KernelFunctions", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MKRRegressor", "MismatchSpectrum", "MulticlassMKLClassifier", "PWMKClassifier", "PathDisplay", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "VBpMKLClassifier", "Views", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]
+__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "CalibrationDisplay", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "EditDistances", "FHeuristicClassifier", "FHeuristicRegressor", "GMKLClassifier", "GMKLRegressor", "GPMKLClassifier", "GPMKLRegressor", "GRAMClassifier", "GappySpectrum", "GroupMKLClassifier", "GroupMKLRegressor", "KernelBank", "KernelFunctions", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LPBetaClassifier", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MKRRegressor", "MismatchSpectrum", "MulticlassMKLClassifier", "PWMKClassifier", "PathDisplay", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "VBpMKLClassifier", "Views", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]

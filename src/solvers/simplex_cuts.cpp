@@ -10,9 +10,8 @@
 #include "algebra/blas.h"
 
 namespace kloom::solvers {
-namespace {
 
-void to_simplex(Vector& point) {
+void to_simplex(std::span<double> point) {
   // Far below any weight that matters; what the method leaves at the bound is meant to be 0.
   constexpr double kNothing = 1e-9;
   double sum = 0.0;
@@ -26,6 +25,8 @@ void to_simplex(Vector& point) {
   }
   for (double& value : point) value /= sum;
 }
+
+namespace {
 
 // minimise ½‖x − centre‖² subject to A x + s = r, s ≥ 0, x ≥ 0, Σ x = 1, by a primal–dual method. z, w and
 // y are the multipliers of the three. The Newton matrix is diagonal plus one rank per cut, so its cost

@@ -15,6 +15,9 @@
 
 namespace kloom::solvers {
 
+// Weights as a linear programme leaves them: those that are next to nothing become 0, the sum 1.
+void to_simplex(std::span<double> point);
+
 class SimplexCuts {
  public:
   explicit SimplexCuts(Index variables);

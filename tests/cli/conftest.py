@@ -118,6 +118,7 @@ def table(tmp_path):
 
 
 KERNELS = "rbf(width=2^-1..2^2) on all; linear on each"
+POSITIVE = "rbf(width=1) on each"   # for products of kernels
 
 
 @pytest.fixture

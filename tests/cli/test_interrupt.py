@@ -92,7 +92,7 @@ LONG = {
     "ufo-mkl": ["--epochs", "100000"], "samkl": [], "uniform": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
     "simplemkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9", "--iterations", "100000"],
     "lp-mkl": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"], "single": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"],
-    "vbpmkl": ["--iterations", "100000", "--tolerance", "0"],
+    "lp-beta": ["--C-grid", "10^3..10^8", "--tolerance", "1e-9"], "vbpmkl": ["--iterations", "100000", "--tolerance", "0"],
 }
 
 QUICK = {"auto": 1500, "mcmkl": 1500, "uniform": 1500, "gp-mkl": 1500}   # done with 500 samples in less than a second

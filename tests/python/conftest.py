@@ -11,6 +11,7 @@ import pytest
 
 SOURCE = pathlib.Path(os.environ["KLOOM_SOURCE"])
 KERNELS = "rbf(width=2^-1..2^2) on all; linear on each"
+POSITIVE = "rbf(width=1) on each"   # for products of kernels
 
 
 def clouds(samples=60, features=3, classes=2, seed=1):

@@ -12,6 +12,8 @@ import kloom
 CHEAP = {
     "BEMKLClassifier": {"max_iter": 60},
     "BEMKLRegressor": {"max_iter": 60},
+    "GMKLClassifier": {"kernels": "rbf(width=1) on each", "C": 1.0},
+    "GMKLRegressor": {"kernels": "rbf(width=1) on each", "C": 1.0},
     "MKRRegressor": {"draws": 8},
     "MKLDAClassifier": {"kernels": "rbf(width=1,2)", "sweeps": 2, "epochs": 3},
     "SAMKLClassifier": {"C": 1.0, "m0": "1", "updates": "one", "kernels": "rbf(width=1,2)"},

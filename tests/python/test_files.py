@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import kloom
-from conftest import KERNELS, clouds
+from conftest import KERNELS, POSITIVE, clouds
 from kloom._options import ESTIMATORS
 from kloom._words import PYTHON_NAMES
 
@@ -29,12 +29,17 @@ PRINTED = 1e-9
 # Options other than the defaults where the defaults would take long, and some to see that they arrive.
 OPTIONS = {
     "simplemkl": {"C": 3.0},
+    "gmkl": {"C": 3.0},
     "lp-mkl": {"norm": 1.5},
     "mcmkl": {"tol": 1e-4},
     "ufo-mkl": {"reg_lambda": 0.01},
     "samkl": {"C": 1.0, "m0": "1", "updates": "one"},
     "lmkl": {"steps": 5},
 }
+
+
+def kernels_for(method):
+    return POSITIVE if method == "gmkl" else KERNELS
 
 
 def frame(classes=2):
@@ -54,7 +59,7 @@ def read_csv(text):
 def test_pickle_joblib_copy_and_file_keep_every_score(method, kind, tmp_path):
     X, y = frame(classes=3)
     y = y if kind == "classes" else X["a"] ** 2
-    est = ESTIMATORS[method, kind](kernels=KERNELS, **OPTIONS.get(method, {})).fit(X, y)
+    est = ESTIMATORS[method, kind](kernels=kernels_for(method), **OPTIONS.get(method, {})).fit(X, y)
     joblib.dump(est, tmp_path / "model.joblib")
     est.save(tmp_path / "model.file")
     others = [pickle.loads(pickle.dumps(est)), copy.deepcopy(est), joblib.load(tmp_path / "model.joblib"),
@@ -97,12 +102,12 @@ def flags(options):
 def test_python_the_program_and_cpp_learn_the_same_classes(method, classes, tmp_path, kloom_program):
     X, y = frame(classes)
     table(tmp_path / "data.csv", X, y)
-    est, options = ESTIMATORS[method, "classes"](kernels=KERNELS, **OPTIONS.get(method, {})).fit(X, y), said(method)
-    kloom_program("train", "data.csv", "--method", method, "--kernels", KERNELS, *flags(options), "-o", "cli.model", "--quiet")
+    est, options = ESTIMATORS[method, "classes"](kernels=kernels_for(method), **OPTIONS.get(method, {})).fit(X, y), said(method)
+    kloom_program("train", "data.csv", "--method", method, "--kernels", kernels_for(method), *flags(options), "-o", "cli.model", "--quiet")
     from_program = kloom.load(tmp_path / "cli.model")
     assert type(from_program) is type(est)
     assert np.array_equal(from_program.decision_function(X), est.decision_function(X))
-    scores = in_cpp(tmp_path / "data.csv", "label", method, KERNELS, *(f"{k}={v}" for k, v in options.items()))
+    scores = in_cpp(tmp_path / "data.csv", "label", method, kernels_for(method), *(f"{k}={v}" for k, v in options.items()))
     assert np.array_equal(scores, est._predictions(X)["scores"].squeeze())
 
     est.save(tmp_path / "python.model")
@@ -119,16 +124,16 @@ def test_python_the_program_and_cpp_learn_the_same_numbers(method, tmp_path, klo
     X, _ = frame()
     y = np.sin(X["a"]) + X["b"]
     table(tmp_path / "data.csv", X, y, target="y")
-    est, options = ESTIMATORS[method, "numbers"](kernels=KERNELS, **OPTIONS.get(method, {})).fit(X, y), said(method)
+    est, options = ESTIMATORS[method, "numbers"](kernels=kernels_for(method), **OPTIONS.get(method, {})).fit(X, y), said(method)
     est.save(tmp_path / "python.model")
     rows = read_csv(kloom_program("predict", "python.model", "data.csv", "--quiet"))
     value = next(key for key in rows[0] if key not in ("id",))
     assert np.allclose([float(row[value]) for row in rows], est.predict(X), rtol=1e-6)
-    kloom_program("train", "data.csv", "--target", "y", "--method", method, "--kernels", KERNELS, *flags(options), "-o",
+    kloom_program("train", "data.csv", "--target", "y", "--method", method, "--kernels", kernels_for(method), *flags(options), "-o",
                   "cli.model", "--quiet")
     loaded = kloom.load(tmp_path / "cli.model")
     assert type(loaded) is type(est) and np.array_equal(loaded.predict(X), est.predict(X))
-    scores = in_cpp(tmp_path / "data.csv", "y", method, KERNELS, *(f"{k}={v}" for k, v in options.items()))
+    scores = in_cpp(tmp_path / "data.csv", "y", method, kernels_for(method), *(f"{k}={v}" for k, v in options.items()))
     assert np.array_equal(scores, est.predict(X))
     if method == "bemkl":
         assert (loaded.predict(X, return_std=True)[1] > 0).all()

@@ -13,13 +13,12 @@
 #include "base/progress.h"
 #include "base/whole_progress.h"
 #include "data/folds.h"
-#include "kloom/error.h"
-#include "kloom/kernels.h"
 #include "methods/margin/first_weights.h"
 #include "methods/margin/kernel_choice.h"
 #include "methods/margin/outputs.h"
 #include "methods/margin/own_margins.h"
 #include "methods/margin/path_point.h"
+#include "methods/seam/grid.h"
 #include "solvers/platt.h"
 
 namespace kloom::methods {
@@ -230,13 +229,7 @@ PathPoint Fitter::cross_validate(const std::vector<Output>& outputs, double c, c
 
 // The point with the lowest held-out error; of equal ones the smallest C, the simplest model.
 PathPoint Fitter::along_path(const std::vector<Output>& outputs, Report& report) {
-  // No grid, as Python's None says it, is the usual one.
-  std::vector<double> prices =
-      parse_range(options_.C_grid.empty() ? MarginOptions{}.C_grid : options_.C_grid, -1, 0.0);
-  std::ranges::sort(prices);
-  if (!(prices.front() > 0.0)) {
-    throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", prices.front()));
-  }
+  const Vector prices = positive_grid("C_grid", options_.C_grid, MarginOptions{}.C_grid);
   Report::Table table{"cross-validation of C",
                       {"C", outputs.front().task.regression ? "mean squared error" : "error rate", "kernels",
                        "support vectors", "gap"},

@@ -13,10 +13,10 @@
 #include "base/progress.h"
 #include "data/folds.h"
 #include "kloom/error.h"
-#include "kloom/kernels.h"
 #include "kloom/parts.h"
 #include "methods/mcmkl/class_kernels.h"
 #include "methods/seam/calibration.h"
+#include "methods/seam/grid.h"
 
 namespace kloom::methods {
 namespace {
@@ -119,11 +119,7 @@ double held_out_error(const KernelBank& bank, const McmklTask& task, const Mcmkl
 double choose_price(const KernelBank& bank, const McmklTask& task, const McmklOptions& options,
                     const Context& context, Report& report) {
   if (options.C_grid.empty()) return options.C;
-  std::vector<double> prices = parse_range(options.C_grid, -1, 0.0);
-  std::ranges::sort(prices);
-  if (!(prices.front() > 0.0)) {
-    throw InvalidArgument(fmt::format("option C_grid must hold numbers > 0; got {}", prices.front()));
-  }
+  const Vector prices = positive_grid("C_grid", options.C_grid, {});
   Report::Table table{"cross-validation of C", {"C", "error rate"}, {}};
   double best = prices.front();
   double lowest = std::numeric_limits<double>::infinity();

@@ -11,10 +11,10 @@
 #include "algebra/threads.h"
 #include "base/progress.h"
 #include "kloom/error.h"
-#include "kloom/kernels.h"
 #include "kloom/parts.h"
 #include "methods/mkr/gradient.h"
 #include "methods/mkr/search.h"
+#include "methods/seam/grid.h"
 #include "methods/seam/prepared_targets.h"
 
 namespace kloom::methods {
@@ -33,14 +33,6 @@ RidgeTask task_of(const KernelBank& bank, const Targets& targets, Vector& means)
     means.push_back(mean);
   }
   return task;
-}
-
-Vector grid_of(const MkrOptions& options) {
-  Vector grid = parse_range(options.alpha_grid.empty() ? MkrOptions{}.alpha_grid : options.alpha_grid, -1, 0.0);
-  std::ranges::sort(grid);
-  if (!(grid.front() > 0.0))
-    throw InvalidArgument(fmt::format("option alpha_grid must hold numbers > 0; got {}", grid.front()));
-  return grid;
 }
 
 // 1 − error / what the mean leaves, when each sample is left out.
@@ -100,7 +92,7 @@ FitResult learned(const KernelBank& bank, const Targets& targets, const MkrOptio
         "leave it out, or fill the views in with --impute median");
   part->sizes = task.sizes;
   part->points = simplex_points(bank.names(), options.draws, context.seed);
-  part->grid = grid_of(options);
+  part->grid = positive_grid("alpha_grid", options.alpha_grid, MkrOptions{}.alpha_grid);
   part->sample_weights = targets.weights;
   RidgeChoice choice = search_points(bank, task, part->points, part->grid, context);
   part->refined = options.steps > 0;

@@ -31,6 +31,7 @@ struct Setting {
   const char* method;
   Kind kind;
   OptionValues options;
+  const char* kernels = "rbf(width=1..2); linear; rbf(width=1, normalise=centre) on a";
 };
 
 void PrintTo(const Setting& setting, std::ostream* out) {
@@ -85,7 +86,7 @@ Trained trained(const Setting& setting) {
   TrainRequest request;
   request.method = setting.method;
   request.options = setting.options;
-  request.kernels = parse_kernel_spec("rbf(width=1..2); linear; rbf(width=1, normalise=centre) on a");
+  request.kernels = parse_kernel_spec(setting.kernels);
   request.evaluate = true;
   Context context;
   context.threads = 1;
@@ -274,6 +275,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"mcmkl", Kind::three, {{"class_kernels", "identity+pairs"}}},
                     Setting{"samkl", Kind::two, {{"m0", "2"}}}, Setting{"lmkl", Kind::two, {{"steps", "5"}}},
                     Setting{"lmkl", Kind::number, {{"steps", "5"}, {"gate", "sigmoid"}}},
+                    Setting{"gmkl", Kind::two, {{"C", "1"}}, "rbf(width=1) on each"},
+                    Setting{"gmkl", Kind::three, {{"C", "1"}, {"regulariser", "l2"}}, "rbf(width=1) on each"},
+                    Setting{"gmkl", Kind::number, {{"C", "1"}}, "rbf(width=1) on each"},
+                    Setting{"lp-beta", Kind::two, {{"C", "1"}}},
+                    Setting{"lp-beta", Kind::three, {{"C", "1"}, {"weights_per", "class"}}},
                     Setting{"mkr", Kind::number, {{"draws", "10"}, {"steps", "5"}}},
                     Setting{"mkr", Kind::numbers, {{"draws", "10"}}}, Setting{"uniform", Kind::three, {}},
                     Setting{"single", Kind::two, {}}, Setting{"mkl-da", Kind::two, {}},

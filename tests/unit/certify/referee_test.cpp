@@ -49,7 +49,7 @@ Certificate judged(const Case& made) {
 const OptionValues kPrice = {{"C", "1"}};
 
 TEST(Referee, ProvesConvexMethodsAndOnlyChecksTheOthers) {
-  for (const char* method : {"simplemkl", "lp-mkl", "mcmkl", "uniform", "single"})
+  for (const char* method : {"simplemkl", "lp-mkl", "lp-beta", "mcmkl", "uniform", "single"})
     EXPECT_EQ(judged(fitted(method, kPrice, true)).finding, Finding::proved) << method;
   for (const char* method : {"samkl", "lmkl"})
     EXPECT_EQ(judged(fitted(method, kPrice, true)).finding, Finding::checked) << method;

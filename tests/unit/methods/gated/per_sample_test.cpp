@@ -20,7 +20,8 @@ TEST(PerSample, MethodsWithKernelsOfTheirOwnForEachSampleWin) {
   for (unsigned seed = 1; seed <= kRepeats; ++seed) {
     const test::SensorProblem problem = test::sensor_problem(300, 2000, 8, 100 * seed);
     for (const Learner& learner : all_learners())
-      if (std::ranges::count(learner.tasks, Task::binary) > 0)
+      // The kernels are linear, and gmkl multiplies those above 0 only.
+      if (std::ranges::count(learner.tasks, Task::binary) > 0 && learner.name != "gmkl")
         mean[learner.name] += test::sensor_accuracy(learner, problem) / kRepeats;
   }
   double best_fixed = 0.0;
