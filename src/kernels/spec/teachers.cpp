@@ -3,12 +3,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "data/folds.h"
 #include "kernels/spec/relevance.h"
 #include "kernels/spec/taught_trees.h"
 
 namespace kloom::kernels {
+namespace {
+
+constexpr std::string_view kTreesOf = "trees(";
+constexpr std::string_view kFoldsOf = ", folds=";
+constexpr std::string_view kWithout = ", without=";
+
+bool of_trees(std::string_view name, bool folds) {
+  return name.starts_with(kTreesOf) && (name.find(kFoldsOf) != std::string_view::npos) == folds;
+}
+
+}  // namespace
 
 std::vector<Index> labelled_samples(const Targets& targets) {
   std::vector<Index> found;
@@ -29,10 +41,25 @@ std::vector<Index> teachers(const Targets& targets, double share, Index most) {
   return data::spread_samples(among, codes, std::min(most, part), kSeed);
 }
 
+std::vector<CrossTaught> cross_taught(const std::vector<std::string>& kernel_names) {
+  std::vector<CrossTaught> found;
+  for (Index p = 0; p < std::ssize(kernel_names); ++p) {
+    const std::string_view name = kernel_names[at(p)];
+    if (!of_trees(name, true)) continue;
+    // Kernels without a fold follow that of all samples.
+    if (name.find(kWithout) == std::string_view::npos) {
+      found.push_back({p, std::stol(std::string(name.substr(name.find(kFoldsOf) + kFoldsOf.size()))), {}});
+    } else if (!found.empty()) {
+      found.back().without.push_back(p);
+    }
+  }
+  return found;
+}
+
 std::vector<Index> teachers_of(const std::vector<std::string>& kernel_names, const Targets& targets) {
   const auto any = [&](auto&& matches) { return std::ranges::any_of(kernel_names, matches); };
   // The teachers of trees are more than those of relevance, and these are among them.
-  if (any([](const std::string& name) { return name.starts_with("trees("); })) return tree_samples(targets);
+  if (any([](const std::string& name) { return of_trees(name, false); })) return tree_samples(targets);
   if (any([](const std::string& name) { return name.find("scale=relevance") != std::string::npos; }))
     return relevance_samples(targets);
   return {};
