@@ -68,7 +68,7 @@ bool trees_pay(const Targets& targets, Index columns) {
 Index folds_worth_growing(const Targets& targets) {
   const auto labelled = std::ssize(labelled_samples(targets));
   if (labelled > kHalfIsEnough) return 0;
-  return labelled < kFewSamples ? kFoldsOfFew : kFolds;
+  return labelled <= kFewSamples ? kFoldsOfFew : kFolds;
 }
 
 std::vector<Index> leaves_worth_trying(const Targets& targets) {

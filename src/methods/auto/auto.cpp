@@ -31,7 +31,7 @@ constexpr std::array kLossNames = {"held-out squared error over variance", "held
 constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
 constexpr Index kSome = 1500;     // landmarks where there are more
 constexpr Index kFeaturesOfClasses = 700;
-constexpr Index kFewSamples = 500;  // below, ten folds instead of five: what is held out is missed
+constexpr Index kFewSamples = 500;  // up to so many, ten folds instead of five: what is held out is missed
 constexpr Index kFolds = 5;
 constexpr Index kFoldsOfFew = 10;
 
@@ -74,7 +74,7 @@ class Fitter {
   void set_folds();
   [[nodiscard]] Index fold_count() const {
     if (options_.folds > 0) return options_.folds;
-    return std::ssize(samples_) < kFewSamples ? kFoldsOfFew : kFolds;
+    return std::ssize(samples_) <= kFewSamples ? kFoldsOfFew : kFolds;
   }
   void set_judges();
   [[nodiscard]] std::vector<Index> screening_samples(Index most) const;
@@ -106,12 +106,18 @@ class Fitter {
   void spend_on_passes(double operations) { counted_ += operations / kPassRate; }
   // Passes of logistic regression cost as many operations as there are features; ridge regression takes all of them once.
   [[nodiscard]] Index most_features() const { return task_.classes > 0 ? kFeaturesOfClasses : kSome; }
+  [[nodiscard]] double budget() const {
+    constexpr double kUsual = 60.0;
+    constexpr double kOfFew = 20.0;
+    if (options_.time > 0.0) return options_.time;
+    return std::ssize(samples_) <= kFewSamples ? kOfFew : kUsual;
+  }
   [[nodiscard]] bool out_of_time(double share) const {
-    return counted_ > share * options_.time || meter_.seconds() > 0.9 * share * options_.time;
+    return counted_ > share * budget() || meter_.seconds() > 0.9 * share * budget();
   }
 
   // By the clock: whatever takes so long would not be done in time.
-  [[nodiscard]] bool no_time_for(double seconds) const { return meter_.seconds() + seconds > options_.time; }
+  [[nodiscard]] bool no_time_for(double seconds) const { return meter_.seconds() + seconds > budget(); }
 
   const KernelBank& bank_;
   const Targets& targets_;
@@ -344,9 +350,9 @@ void Fitter::try_candidate(std::size_t c) {
   spend_on_products(times * (10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r));
   if (task_.classes == 0 || out_of_time(0.75)) return;
   const double pass = 4.0 * n * r * static_cast<double>(task_.outputs());
-  const double most_passes = options_.time / 6.0 * kPassRate / pass;
+  const double most_passes = budget() / 6.0 * kPassRate / pass;
   const auto enough = [&](Index passes) {
-    return static_cast<double>(passes) > most_passes || meter_.seconds() > 0.8 * options_.time;
+    return static_cast<double>(passes) > most_passes || meter_.seconds() > 0.8 * budget();
   };
   add_entry(c, features.back, logistic_machine(features, task_, enough, phi_without));
   spend_on_passes(pass * static_cast<double>(entries_.back().machine.passes));
@@ -495,7 +501,7 @@ FitResult Fitter::fit() {
 std::size_t working_memory(Index n, Index p, Index outputs) {
   const Index m = n <= kAllUpTo ? n : kSome;
   const Index screened = std::min(n, screened_samples(AutoOptions().screen_on, p));
-  const Index folds = n < kFewSamples ? kFoldsOfFew : n < kernels::kOneFoldJudges ? kFolds : 1;
+  const Index folds = n <= kFewSamples ? kFoldsOfFew : n < kernels::kOneFoldJudges ? kFolds : 1;
   const Index without = std::max(folds * n * std::min(m, kFeaturesOfClasses), 2 * n * m);
   const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m + without});
   return at(most + 40 * n * outputs) * sizeof(double);
@@ -506,9 +512,9 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 const OptionTable<AutoOptions>& auto_option_table() {
   using O = AutoOptions;
   static const OptionTable<O> table = {
-      {"time", &O::time, kPositive,
-       "seconds that choosing may take, about; with less, fewer candidates are tried"},
-      {"folds", &O::folds, kNonNegative, "folds of the held-out losses; 0: 5, and 10 below 500 samples"},
+      {"time", &O::time, kNonNegative,
+       "seconds that choosing may take, about; with less, fewer candidates are tried; 0: 60, and 20 up to 500 samples"},
+      {"folds", &O::folds, kNonNegative, "folds of the held-out losses; 0: 5, and 10 up to 500 samples"},
       {"landmarks", &O::landmarks, kNonNegative, "samples that carry a coefficient, at most; 0: 1,500"},
       {"screen_on", &O::screen_on, NumberRule{20.0}, "samples on which single kernels are compared"},
       {"machines", &O::machines,
