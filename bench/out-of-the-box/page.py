@@ -25,10 +25,19 @@ def listing(words):
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "none"
 
 
+def divisions(seeds):
+    """How often sets were divided, given the seeds of each: "31 of them 3 times (seed 0, 1 and 2) and 4 once (seed 0)"."""
+    found = {}
+    for of_set in seeds.values():
+        found[of_set] = found.get(of_set, 0) + 1
+    words = [f"{'once' if len(of_set) == 1 else f'{len(of_set)} times'} (seed {listing(map(str, of_set))})" for of_set in found]
+    return words[0] if len(words) == 1 else listing(f"{count} of them {word}" for count, word in zip(found.values(), words))
+
+
 def how(outcomes, table, note):
     """What was run, where and when."""
     lines = list(outcomes.values())
-    seeds = sorted({line["seed"] for line in lines})
+    seeds = {name: tuple(sorted({line["seed"] for line in lines if line["set"] == name})) for name in table.cells}
     ran = {line["competitor"] for line in lines}
     absent = [name for name in EVERY_PEER if name not in ran]
     machines = sorted({f"{line['processor']} ({line['cores']} cores)" for line in lines})
@@ -37,7 +46,7 @@ def how(outcomes, table, note):
     limits = sorted({line["limit"] for line in lines})
     text = ["## How it was run", "",
             f"{len(table.cells)} sets, each divided into 70 % training and 30 % test, stratified by class, "
-            f"{'once' if len(seeds) == 1 else f'{len(seeds)} times'} (seed {listing(map(str, seeds))}). What `auto` does was found while looking at seed 0 of these sets, which flatters it; no set has settings of its own. "
+            f"{divisions(seeds)}. What `auto` does was found while looking at divisions of these sets, which flatters it; no set has settings of its own. "
             f"Limit for training and predicting: {listing(f'{limit:g} s' for limit in limits)}. "
             f"{len(lines)} outcomes, found from {dates[0]} to {dates[-1]}.", "",
             "- `kloom (auto)` is `kloom train TRAIN.csv --target label -o M`, then `kloom predict M TEST.csv -o P`: no other option"
