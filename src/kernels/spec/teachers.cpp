@@ -2,6 +2,7 @@
 #include "kernels/spec/teachers.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <string_view>
 
@@ -18,6 +19,13 @@ constexpr std::string_view kWithout = ", without=";
 
 bool of_trees(std::string_view name, bool folds) {
   return name.starts_with(kTreesOf) && (name.find(kFoldsOf) != std::string_view::npos) == folds;
+}
+
+Index folds_in(std::string_view name) {
+  const std::string_view number = name.substr(name.find(kFoldsOf) + kFoldsOf.size());
+  Index folds = 0;
+  std::from_chars(number.data(), number.data() + number.size(), folds);
+  return folds;
 }
 
 }  // namespace
@@ -48,11 +56,16 @@ std::vector<CrossTaught> cross_taught(const std::vector<std::string>& kernel_nam
     if (!of_trees(name, true)) continue;
     // Kernels without a fold follow that of all samples.
     if (name.find(kWithout) == std::string_view::npos) {
-      found.push_back({p, std::stol(std::string(name.substr(name.find(kFoldsOf) + kFoldsOf.size()))), {}});
+      found.push_back({p, folds_in(name), {}});
     } else if (!found.empty()) {
       found.back().without.push_back(p);
     }
   }
+  // Kernels may have been picked out of such a family: then nothing judges the one of all samples.
+  std::erase_if(found, [](const CrossTaught& kernel) {
+    const auto judged = std::ssize(kernel.without);
+    return kernel.folds < 2 || (judged != 1 && judged != kernel.folds);
+  });
   return found;
 }
 

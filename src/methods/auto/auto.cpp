@@ -181,7 +181,9 @@ void Fitter::set_task() {
 // good, so only the others are judged. With many samples one fold has enough of them, and only that is held out.
 void Fitter::set_judges() {
   judges_ = samples_;
-  if ((task_.classes > 0 || !taught_.empty()) && std::ssize(samples_) >= kernels::kOneFoldJudges) {
+  const auto first_only = [](const kernels::CrossTaught& kernel) { return std::ssize(kernel.without) == 1; };
+  if (std::ranges::any_of(taught_, first_only) ||
+      (task_.classes > 0 && std::ssize(samples_) >= kernels::kOneFoldJudges)) {
     task_.judged = task_.weights_without(-1);
     for (const Index i : samples_) {
       if (task_.folds[at(i)] != 0) task_.judged[at(i)] = 0.0;

@@ -119,7 +119,10 @@ TEST(TaughtTrees, KernelsOfAllSamplesComeWithThoseOfTheFolds) {
   const std::vector<CrossTaught> found = cross_taught(names);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].whole, 1);
+  EXPECT_EQ(found[0].folds, 2);
   EXPECT_EQ(found[0].without, std::vector<Index>({2, 3}));
+  EXPECT_TRUE(cross_taught({names[1]}).empty());  // nobody judges it
+  EXPECT_TRUE(cross_taught({"trees(leaves=4, folds=many) on all", names[2], names[3]}).empty());
   EXPECT_EQ(teachers_of(names, targets), tree_samples(targets));
   EXPECT_TRUE(teachers_of({names.begin(), names.end() - 1}, targets).empty());
 }
