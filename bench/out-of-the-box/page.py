@@ -25,10 +25,19 @@ def listing(words):
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "none"
 
 
+def divisions(seeds):
+    """How often sets were divided, given the seeds of each: "31 of them 3 times (seed 0, 1 and 2) and 4 once (seed 0)"."""
+    found = {}
+    for of_set in seeds.values():
+        found[of_set] = found.get(of_set, 0) + 1
+    words = [f"{'once' if len(of_set) == 1 else f'{len(of_set)} times'} (seed {listing(map(str, of_set))})" for of_set in found]
+    return words[0] if len(words) == 1 else listing(f"{count} of them {word}" for count, word in zip(found.values(), words))
+
+
 def how(outcomes, table, note):
     """What was run, where and when."""
     lines = list(outcomes.values())
-    seeds = sorted({line["seed"] for line in lines})
+    seeds = {name: tuple(sorted({line["seed"] for line in lines if line["set"] == name})) for name in table.cells}
     ran = {line["competitor"] for line in lines}
     absent = [name for name in EVERY_PEER if name not in ran]
     machines = sorted({f"{line['processor']} ({line['cores']} cores)" for line in lines})
@@ -37,7 +46,7 @@ def how(outcomes, table, note):
     limits = sorted({line["limit"] for line in lines})
     text = ["## How it was run", "",
             f"{len(table.cells)} sets, each divided into 70 % training and 30 % test, stratified by class, "
-            f"{'once' if len(seeds) == 1 else f'{len(seeds)} times'} (seed {listing(map(str, seeds))}). What `auto` does was found while looking at seed 0 of these sets, which flatters it; no set has settings of its own. "
+            f"{divisions(seeds)}. What `auto` does was found while looking at divisions of these sets, which flatters it; no set has settings of its own. "
             f"Limit for training and predicting: {listing(f'{limit:g} s' for limit in limits)}. "
             f"{len(lines)} outcomes, found from {dates[0]} to {dates[-1]}.", "",
             "- `kloom (auto)` is `kloom train TRAIN.csv --target label -o M`, then `kloom predict M TEST.csv -o P`: no other option"
@@ -219,17 +228,17 @@ def mean_section(table):
 
 
 def budget_section(table):
-    """The largest training time, by size of the set."""
-    text = ["## Longest training", "", "The largest training time in seconds of a run that came to an end, by the number of rows.", ""]
+    """What the dearest run took, by size of the set."""
+    text = ["## Longest run", "", "The most processor seconds, for training and predicting, of a run that came to an end, by the number of rows.", ""]
     columns = [(low, high) for low, high in SIZES if any(low < facts["rows"] and (high is None or facts["rows"] <= high)
                                                          for facts in table.facts.values())]
     rows = []
     for who in table.competitors():
         row = [who]
         for low, high in columns:
-            seconds = [line["train_seconds"] for name, cells in table.cells.items() if who in cells
+            seconds = [line["cpu_seconds"] for name, cells in table.cells.items() if who in cells
                        and low < table.facts[name]["rows"] and (high is None or table.facts[name]["rows"] <= high)
-                       for line in cells[who].lines if line["status"] == "ok"]
+                       for line in cells[who].lines if "cpu_seconds" in line and line["status"] == "ok"]
             row.append(f"{max(seconds):.1f}" if seconds else "")
         rows.append(row)
     header = [""] + [f"up to {high}" if high else f"above {low}" for low, high in columns]
@@ -249,8 +258,8 @@ def page(outcomes, folder, link, title="Out of the box", note=""):
     text += mean_section(table)
     text += per_set(table, "coverage", "Intervals on each set", "Share of test values inside 90 % intervals; –: no intervals.", task="regression",
                     best_is=0.9)
-    text += per_set(table, "train_seconds", "Seconds to train", "Means over divisions.", digits=1, low_is_good=True)
-    text += per_set(table, "predict_seconds", "Seconds to predict", "The test part; for kloom with starting the program and reading files.", digits=2,
-                    low_is_good=True)
+    text += per_set(table, "cpu_seconds", "Processor seconds", "To train and to predict the test part, of all threads; for kloom with starting the "
+                    "program twice, writing and reading files. Unlike the clock's, they hardly depend on what else a machine does. Means over "
+                    "divisions.", digits=1, low_is_good=True)
     text += budget_section(table)
     return "\n".join(text).rstrip("\n") + "\n"

@@ -251,6 +251,7 @@ def test_run_resume_join_and_report(data):
     assert made.returncode == 0, made.stderr
     page = (data / "docs" / "page.md").read_text()
     assert page.startswith("# A test\n") and "- The moon was full.\n" in page
+    assert "stratified by class, 3 of them 2 times (seed 0 and 1) and 1 of them once (seed 0)." in page
     assert "| holes | refused |" in page and "Absent from this run: SVM" in page and "a cell has no value" in page
     pictures = list((data / "docs" / "figures").glob("*.svg"))
     assert pictures

@@ -36,7 +36,7 @@ enum class KernelFunction {
   expdist,       // exp(-gamma * d / s), d a given distance, s its mean over training pairs
   overlap,       // share of the categorical columns in which x and z agree
   words,         // cosine of the tf-idf vectors of the words of two texts
-  trees  // share of the boosted trees, grown on some labelled samples, in which x and z reach the same leaf
+  trees          // share of the boosted trees, grown on labelled samples, in which x and z reach the same leaf
 };
 
 // How a kernel is rescaled. All constants are fitted on the training kernel.
@@ -65,6 +65,9 @@ struct KernelFamily {
   bool has_normalisation = false;  // else the spec-wide default applies
   Normalisation normalisation = Normalisation::none;
   Transform transform = Transform::standardised;  // scale=raw and so on: how the kernels see their columns
+  // Trees: 0, or so many folds of the labelled samples. Trees then grow on all of these, and for whoever holds out a fold
+  // there is a kernel for each, of trees that grew without it.
+  Index folds = 0;
   std::vector<Scope> scopes;
   friend bool operator==(const KernelFamily&, const KernelFamily&) = default;
 };

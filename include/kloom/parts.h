@@ -72,6 +72,8 @@ struct MarginPart : ModelPart {
   double epsilon = 0.0;        // regression: half width of the tube, in units of target_scale
   double target_centre = 0.0;  // regression: the target was learned as (y − centre)/scale
   double target_scale = 1.0;
+  double deviation =
+      0.0;       // regression: of new numbers about their predictions, from held-out samples; 0: not known
   Matrix box;    // N × outputs: upper bound C_i of each dual variable
   Matrix pairs;  // one-versus-one: outputs × 2, codes of the positive and the negative class
   Matrix platt;  // outputs × 2: P(positive) = 1/(1 + exp(A·score + B)); empty: no probabilities

@@ -214,8 +214,8 @@ class AutoMKLClassifier(ClassifierMixin, BaseEstimator):
         self,
         kernels: _Kernels = None,
         *,
-        time: float = 60.0,
-        folds: int = 5,
+        time: float = 0.0,
+        folds: int = 0,
         landmarks: int = 0,
         screen_on: int = 350,
         machines: str | Sequence[float] | None = None,
@@ -257,8 +257,8 @@ class AutoMKLRegressor(RegressorMixin, BaseEstimator):
         self,
         kernels: _Kernels = None,
         *,
-        time: float = 60.0,
-        folds: int = 5,
+        time: float = 0.0,
+        folds: int = 0,
         landmarks: int = 0,
         screen_on: int = 350,
         machines: str | Sequence[float] | None = None,
@@ -1834,7 +1834,7 @@ def poly(degree: Any = 2, *, on: Any = None, normalise: Any = None) -> Kernels: 
 
 def rbf(width: Any = None, gamma: Any = None, *, count: Any = None, on: Any = None, normalise: Any = None) -> Kernels: ...
 
-def trees(leaves: Any = 16, *, on: Any = None, normalise: Any = None) -> Kernels: ...
+def trees(leaves: Any = 16, *, folds: Any = None, on: Any = None, normalise: Any = None) -> Kernels: ...
 
 def view(name: Any) -> str: ...
 

@@ -16,6 +16,8 @@ _PARAMETERS = {
     "gamma": ("float, sequence of float or str", f"Factors of the distance: {_RANGE}; ``\"auto\"``: from the distances in the data."),
     "degree": ("int, sequence of int or str", f"Degrees: {_RANGE}."),
     "leaves": ("int", "Leaves of a tree."),
+    "folds": ("int or None", "With folds all labelled samples grow the trees, and samples of each fold judge trees that grew without it; None: half "
+                             "of the samples grow them, and the others judge."),
     "count": ("int or None", "How many values a range or the data's distances are divided into."),
     "on": ("str, list or None", "Features: ``\"all\"`` together, ``\"each\"`` alone, ``\"views\"``, a name, :func:`view`, or a list "
                                 "of these; a tuple within it is one group. None: all, or each view where there are views."),
@@ -175,9 +177,9 @@ def intersection(*, on=None, normalise=None):
 
 
 @_documented
-def trees(leaves=16, *, on=None, normalise=None):
-    """How often two samples reach the same leaf of trees, which half of the labelled samples grow by gradient boosting.
+def trees(leaves=16, *, folds=None, on=None, normalise=None):
+    """How often two samples reach the same leaf of trees, which labelled samples grow by gradient boosting.
 
-    For :class:`AutoMKLClassifier` and :class:`AutoMKLRegressor`, which judge them by the other samples.
+    For :class:`AutoMKLClassifier` and :class:`AutoMKLRegressor`, which judge them by samples that did not grow them.
     """
-    return _family("trees", _parts(normalise, leaves=leaves), on)
+    return _family("trees", _parts(normalise, leaves=leaves, folds=folds), on)

@@ -71,7 +71,7 @@ class ComputedBank::Builder {
   }
 
  private:
-  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k or leaves, inputs
+  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k, inputs; trees share nothing
 
   // (x.z + 1)^q is normalised before it is raised to the power, where it cannot overflow.
   static double offset_of(const KernelTerm& term) {
@@ -83,8 +83,8 @@ class ComputedBank::Builder {
     const bool sums = uses_features(term.function) && term.function != KernelFunction::trees;
     const int kind =
         sums ? static_cast<int>(pair_sum_of(term.function)) : others + static_cast<int>(term.function);
-    const bool sized = term.function == KernelFunction::spectrum || term.function == KernelFunction::trees;
-    const Index k = sized ? static_cast<Index>(term.parameter) : 0;
+    Index k = term.function == KernelFunction::spectrum ? static_cast<Index>(term.parameter) : 0;
+    if (term.function == KernelFunction::trees) k = std::ssize(bank_.sources_);
     const auto [place, added] = sources_.try_emplace(SourceKey{kind, k, term.features}, bank_.sources_.size());
     if (added) bank_.sources_.push_back(make_source(term));
     return place->second;

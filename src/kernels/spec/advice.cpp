@@ -330,8 +330,12 @@ class Adviser {
     if (targets_ == nullptr) return;
     if (spares_teachers_ && kernels::trees_pay(*targets_, std::ssize(sources))) {
       const std::vector<Index> leaves = kernels::leaves_worth_trying(*targets_);
-      add(fmt::format("trees(leaves={})", fmt::join(leaves, ",")), "all", std::ssize(leaves));
-      why("enough samples: trees that half of them grow, for thresholds and for columns that matter together");
+      const Index folds = kernels::folds_worth_growing(*targets_);
+      const std::string grown = folds > 0 ? fmt::format(", folds={}", folds) : "";
+      add(fmt::format("trees(leaves={}{})", fmt::join(leaves, ","), grown), "all", std::ssize(leaves));
+      why(fmt::format(
+          "enough samples: trees {}, for thresholds and for columns that matter together",
+          folds > 0 ? "that are judged by samples which did not grow them" : "that half of them grow"));
     }
     if (!kernels::relevance_pays(*targets_, std::ssize(sources))) return;
     add("rbf(width=0.6,1,1.7, scale=relevance)", "all", 3);

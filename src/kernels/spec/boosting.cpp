@@ -13,12 +13,12 @@ namespace {
 
 constexpr Index kBins = 255;
 constexpr double kDamping = 1.0;  // added to every H
-constexpr double kMostOperations = 4e9;
 
 // A feature, its values put into bins of neighbours.
 struct BinnedFeature {
   Vector thresholds;               // between the bins
   std::vector<std::uint8_t> bins;  // per sample
+  [[nodiscard]] Index count() const { return std::ssize(thresholds) + 1; }
 };
 
 // The last value of every bin but the last: each value is a bin where they are few; else frequent values have one of their
@@ -109,10 +109,12 @@ class Booster {
     // Every sample is looked at once per level, and every bin once per node.
     const auto leaves = static_cast<double>(settings_.leaves);
     const double depth = 1.0 + std::log2(leaves);
-    const double per_feature = depth * static_cast<double>(samples_) + 2.0 * leaves * kBins;
-    const double per_tree = per_feature * static_cast<double>(outputs_) *
-                            static_cast<double>(std::max<std::size_t>(1, features_.size()));
-    const auto most = static_cast<Index>(kMostOperations / per_tree);
+    double per_tree = 1.0;
+    for (const BinnedFeature& feature : features_) {
+      const auto bins = static_cast<double>(feature.count());
+      per_tree += static_cast<double>(outputs_) * (depth * static_cast<double>(samples_) + 2.0 * leaves * bins);
+    }
+    const auto most = static_cast<Index>(settings_.operations / per_tree);
     return std::clamp<Index>(most, std::min<Index>(10, settings_.trees), settings_.trees);
   }
 
@@ -223,7 +225,7 @@ class Booster {
   };
 
   [[nodiscard]] Sums sums_of(const BinnedFeature& feature, const std::vector<Index>& samples) const {
-    const auto size = at(kBins * outputs_);
+    const auto size = at(feature.count() * outputs_);
     Sums sums{{}, Vector(size), Vector(size)};
     for (const Index i : samples) {
       const Index bin = feature.bins[at(i)];
@@ -247,7 +249,7 @@ class Booster {
     const Sums sums = sums_of(feature, samples);
     Vector g_all(at(outputs_));
     Vector h_all(at(outputs_), kDamping);
-    for (Index k = 0; k < kBins * outputs_; ++k) {
+    for (Index k = 0; k < feature.count() * outputs_; ++k) {
       g_all[at(k % outputs_)] += sums.slopes[at(k)];
       h_all[at(k % outputs_)] += sums.curvatures[at(k)];
     }

@@ -27,10 +27,10 @@ struct BoostingProblem {
 };
 
 struct BoostingSettings {
-  Index trees =
-      100;  // fewer where samples, features and classes are many: never more than about 4e9 operations
-  Index leaves = 16;  // of a tree, at most
-  Index least = 10;   // samples in a leaf
+  Index trees = 100;        // fewer where samples, features and classes are many
+  double operations = 4e9;  // at most about so many, unless ten trees take more
+  Index leaves = 16;        // of a tree, at most
+  Index least = 10;         // samples in a leaf
   double rate = 0.1;
 };
 

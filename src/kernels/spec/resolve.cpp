@@ -126,8 +126,21 @@ class Resolver {
     if (values.empty()) add(term, name_of(family, target, ""));
     for (const double value : values) {
       term.parameter = parameter == "width" ? 0.5 / (value * value) : value;
-      if (family.function == KernelFunction::trees) term.trees = grow_trees(train_, term, options_.targets);
-      add(term, name_of(family, target, fmt::format("{}={}", parameter, value)));
+      const std::string said = fmt::format("{}={}", parameter, value);
+      if (family.function == KernelFunction::trees) {
+        add_trees(family, target, term, said);
+      } else {
+        add(term, name_of(family, target, said));
+      }
+    }
+  }
+
+  // Grown on half of the samples; or, where there are folds, on all of them and once more without each fold that judges.
+  void add_trees(const KernelFamily& family, const Target& target, KernelTerm& term, const std::string& said) {
+    const TreeTeachers teachers(options_.targets, family.folds);
+    for (Index k = 0; k < teachers.kernels(); ++k) {
+      term.trees = grow_trees(train_, term, teachers, k);
+      add(term, name_of(family, target, said + teachers.label(k)));
     }
   }
 

@@ -83,6 +83,7 @@ std::string family_text(const KernelFamily& family) {
   if (family.automatic && family.automatic_count > 0) add(fmt::format("count={}", family.automatic_count));
   if (!family.automatic && !family.values.empty())
     add(fmt::format("{}={}", family.parameter, fmt::join(family.values, ",")));
+  if (family.folds > 0) add(fmt::format("folds={}", family.folds));
   if (family.transform != Transform::standardised)
     add(fmt::format("scale={}", kloom::to_string(family.transform)));
   if (family.has_normalisation) add(fmt::format("normalise={}", kloom::to_string(family.normalisation)));

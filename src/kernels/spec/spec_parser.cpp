@@ -3,7 +3,7 @@
 //   spec    = family { ";" family } [ ";" ]
 //   family  = name [ "(" part { "," part } ")" ] [ "on" scope { "," scope } ]
 //   part    = "auto" [ "=" values ] | "count=" integer | "step=" number | "normalise=" word | "scale=" word
-//           | parameter "=" values
+//           | "folds=" integer | parameter "=" values
 //   values  = value { ("," | "|") value },   value = number [ ".." number ]
 //   number  = decimal | decimal "^" exponent
 //   scope   = "all" | "each" | "views" | "view" name | name { "+" name }
@@ -39,6 +39,7 @@ struct Parts {
   Normalisation normalisation = Normalisation::none;
   bool has_transform = false;
   Transform transform = Transform::standardised;
+  Index folds = 0;
 };
 
 struct Name {
@@ -58,6 +59,7 @@ std::string parameter_list(const FamilyRule& rule) {
   if (rule.automatic) list += "auto, ";
   if (!list.empty()) list += "count=, step=, ";
   if (takes_scale(rule.function)) list += "scale=, ";
+  if (rule.function == KernelFunction::trees) list += "folds=, ";
   return list + "normalise=";
 }
 
@@ -91,7 +93,7 @@ class Parser {
     Index values = family.values.empty() ? 1 : static_cast<Index>(family.values.size());
     if (family.automatic && family.values.empty())
       values = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
-    return values * static_cast<Index>(family.scopes.size());
+    return values * (family.folds + 1) * static_cast<Index>(family.scopes.size());
   }
 
   KernelFamily family() {
@@ -115,6 +117,7 @@ class Parser {
     result.has_normalisation = parts.has_normalisation;
     result.normalisation = parts.normalisation;
     result.transform = parts.transform;
+    result.folds = parts.folds;
     result.scopes = scopes();
     return result;
   }
@@ -137,7 +140,8 @@ class Parser {
     const bool spacing = word == "count" || word == "step";
     const bool normalise = word == "normalise" || word == "normalize";
     const bool scale = word == "scale" && takes_scale(rule.function);
-    if (!values && !spacing && !normalise && !scale)
+    const bool folds = word == "folds" && rule.function == KernelFunction::trees;
+    if (!values && !spacing && !normalise && !scale && !folds)
       scanner_.fail(
           begin, fmt::format("{} has no parameter '{}'; it accepts {}", rule.name, word, parameter_list(rule)));
     if (!scanner_.accept("=")) scanner_.fail_expected(fmt::format("'=' after {}", word));
@@ -147,6 +151,8 @@ class Parser {
       spacing_part(rule, word, begin, parts);
     } else if (scale) {
       scale_part(begin, parts);
+    } else if (folds) {
+      folds_part(begin, parts);
     } else {
       normalisation_part(begin, parts);
     }
@@ -197,6 +203,17 @@ class Parser {
     }
     scanner_.fail(place,
                   fmt::format("unknown scale '{}': use standardised, raw, ranks, tfidf or relevance", word));
+  }
+
+  void folds_part(std::size_t begin, Parts& parts) {
+    constexpr double most = 20.0;
+    if (parts.folds > 0) scanner_.fail(begin, "folds is given twice");
+    scanner_.skip_space();
+    const std::size_t place = scanner_.position();
+    const Number number = scan_number(scanner_);
+    if (number.value != std::floor(number.value) || number.value < 2.0 || number.value > most)
+      scanner_.fail(place, fmt::format("folds must be a whole number from 2 to {}", most));
+    parts.folds = static_cast<Index>(number.value);
   }
 
   void normalisation_part(std::size_t begin, Parts& parts) {

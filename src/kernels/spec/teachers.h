@@ -20,7 +20,19 @@ namespace kloom::kernels {
 // targets, and a smaller number of them is part of a larger one.
 [[nodiscard]] std::vector<Index> teachers(const Targets& targets, double share, Index most);
 
-// All samples that taught any of these kernels; kernels are known by their names.
+// Samples from which one fold has enough of them to judge by.
+constexpr Index kOneFoldJudges = 4000;
+
+// A kernel of trees that all samples taught, and for every fold that judges the one that its samples did not teach.
+struct CrossTaught {
+  Index whole = 0;
+  Index folds = 0;
+  std::vector<Index> without;  // kernels; of the first fold, …
+};
+// Those among these kernels, which are known by their names.
+[[nodiscard]] std::vector<CrossTaught> cross_taught(const std::vector<std::string>& kernel_names);
+
+// All samples that taught any of these kernels, but for those that are cross-taught.
 [[nodiscard]] std::vector<Index> teachers_of(const std::vector<std::string>& kernel_names,
                                              const Targets& targets);
 

@@ -11,6 +11,7 @@
 #include "algebra/blas.h"
 #include "base/progress.h"
 #include "data/folds.h"
+#include "kernels/spec/taught_trees.h"
 #include "kernels/spec/teachers.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
@@ -27,9 +28,12 @@ namespace {
 
 constexpr const char* kName = "auto";
 constexpr std::array kLossNames = {"held-out squared error over variance", "held-out log loss"};
-constexpr Index kAllUpTo = 1500;     // samples that may all be landmarks
-constexpr Index kSome = 1500;        // landmarks where there are more
-constexpr Index kFoldEnough = 4000;  // samples from which one fold has enough of them to judge classes by
+constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
+constexpr Index kSome = 1500;     // landmarks where there are more
+constexpr Index kFeaturesOfClasses = 700;
+constexpr Index kFewSamples = 500;  // up to so many, ten folds instead of five: what is held out is missed
+constexpr Index kFolds = 5;
+constexpr Index kFoldsOfFew = 10;
 
 // Kernels of the samples of the screening are held all at once: many kernels are compared on fewer samples.
 Index screened_samples(Index asked, Index kernels) {
@@ -67,12 +71,22 @@ class Fitter {
  private:
   void set_task();
   void set_numbers();
+  void set_folds();
+  [[nodiscard]] Index fold_count() const {
+    if (options_.folds > 0) return options_.folds;
+    return std::ssize(samples_) <= kFewSamples ? kFoldsOfFew : kFolds;
+  }
   void set_judges();
   [[nodiscard]] std::vector<Index> screening_samples(Index most) const;
   void screen();
   [[nodiscard]] double mean_diagonal(const Matrix& kernel, Index p, const std::vector<Index>& chosen) const;
   void propose();
+  void propose_taught();
+  [[nodiscard]] bool taught(Index p) const;
+  [[nodiscard]] bool with_taught(const Vector& weights) const;
+  [[nodiscard]] Matrix features_without(Index fold, Vector weights) const;
   void try_candidates();
+  void try_candidate(std::size_t c);
   void repeat(const Chosen& chosen);
   [[nodiscard]] Chosen chosen() const;
   void fill(FitResult& result) const;
@@ -88,14 +102,22 @@ class Fitter {
   // the same model on every machine; the clock only ends what would run over. Products of large matrices are faster than
   // passes over the features.
   static constexpr double kPassRate = 1.6e10;
-  void spend_on_products(double operations) { counted_ += operations / 3e10; }
+  void spend_on_products(double operations) { counted_ += operations / 5e10; }
   void spend_on_passes(double operations) { counted_ += operations / kPassRate; }
+  // Passes of logistic regression cost as many operations as there are features; ridge regression takes all of them once.
+  [[nodiscard]] Index most_features() const { return task_.classes > 0 ? kFeaturesOfClasses : kSome; }
+  [[nodiscard]] double budget() const {
+    constexpr double kUsual = 60.0;
+    constexpr double kOfFew = 20.0;
+    if (options_.time > 0.0) return options_.time;
+    return std::ssize(samples_) <= kFewSamples ? kOfFew : kUsual;
+  }
   [[nodiscard]] bool out_of_time(double share) const {
-    return counted_ > share * options_.time || meter_.seconds() > 1.1 * share * options_.time;
+    return counted_ > share * budget() || meter_.seconds() > 0.9 * share * budget();
   }
 
   // By the clock: whatever takes so long would not be done in time.
-  [[nodiscard]] bool no_time_for(double seconds) const { return meter_.seconds() + seconds > options_.time; }
+  [[nodiscard]] bool no_time_for(double seconds) const { return meter_.seconds() + seconds > budget(); }
 
   const KernelBank& bank_;
   const Targets& targets_;
@@ -109,7 +131,8 @@ class Fitter {
   std::vector<int> strata_;     // of these samples
   std::vector<Index> judges_;   // those of them whose held-out losses count
   std::vector<Index> landmarks_;
-  Vector losses_;     // of every kernel alone
+  std::vector<kernels::CrossTaught> taught_;
+  Vector losses_;     // of every kernel alone; infinite of those that all samples taught
   Vector diagonals_;  // mean of each kernel
   std::vector<Candidate> candidates_;
   std::vector<Entry> entries_;
@@ -118,6 +141,20 @@ class Fitter {
   bool stopped_ = false;
   bool hurried_ = false;
 };
+
+// Kernels that learned from targets come with folds, which are then everybody's.
+void Fitter::set_folds() {
+  taught_ = kernels::cross_taught(bank_.names());
+  if (!taught_.empty()) {
+    task_.folds = kernels::tree_folds(targets_, taught_.front().folds);
+    std::ranges::replace(task_.folds, Index{-1}, Index{0});
+    return;
+  }
+  const std::vector<Index> folds =
+      data::stratified_folds(strata_, std::min(fold_count(), std::ssize(samples_)), context_.seed);
+  task_.folds.assign(at(bank_.rows()), 0);
+  for (std::size_t k = 0; k < samples_.size(); ++k) task_.folds[at(samples_[k])] = folds[k];
+}
 
 void Fitter::set_task() {
   task_.weights = targets_.weights;
@@ -134,9 +171,7 @@ void Fitter::set_task() {
     task_.labels = targets_.codes;
     for (const Index i : samples_) strata_.push_back(targets_.codes[at(i)]);
   }
-  const std::vector<Index> folds = data::stratified_folds(strata_, std::min(options_.folds, n), context_.seed);
-  task_.folds.assign(at(bank_.rows()), 0);
-  for (std::size_t k = 0; k < samples_.size(); ++k) task_.folds[at(samples_[k])] = folds[k];
+  set_folds();
   set_judges();
   const Index most = options_.landmarks > 0 ? options_.landmarks : n <= kAllUpTo ? n : kSome;
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
@@ -146,7 +181,9 @@ void Fitter::set_task() {
 // good, so only the others are judged. With many samples one fold has enough of them, and only that is held out.
 void Fitter::set_judges() {
   judges_ = samples_;
-  if (task_.classes > 0 && std::ssize(samples_) >= kFoldEnough) {
+  const auto first_only = [](const kernels::CrossTaught& kernel) { return std::ssize(kernel.without) == 1; };
+  if (std::ranges::any_of(taught_, first_only) ||
+      (task_.classes > 0 && std::ssize(samples_) >= kernels::kOneFoldJudges)) {
     task_.judged = task_.weights_without(-1);
     for (const Index i : samples_) {
       if (task_.folds[at(i)] != 0) task_.judged[at(i)] = 0.0;
@@ -198,8 +235,9 @@ void Fitter::screen() {
     Matrix kernel(n, n);
     std::copy_n(values.begin() + k * n * n, n * n, kernel.values().begin());
     diagonals_[at(k)] = mean_diagonal(kernel, k, chosen);
-    if (p == 1) losses_[0] = 0.0;
     if (!options_.machines.empty()) continue;  // chosen already: the sizes are all that is needed
+    if (taught(k)) continue;                   // what it has learned would flatter it here
+    if (p == 1) losses_[0] = 0.0;
     // Screening may take a fifth of the time; kernels that were not reached are not in play.
     if (out_of_time(0.2) && k > 0) {
       hurried_ = true;
@@ -216,6 +254,7 @@ void Fitter::screen() {
 void Fitter::propose() {
   constexpr Index kMost = 9;
   candidates_ = propose_candidates(bank_.names(), losses_, diagonals_, kMost);
+  propose_taught();
   if (candidates_.empty()) {
     // Kernels without variation: the mean of all still has a bias that predicts the most frequent class.
     candidates_.push_back({"mean of all", Vector(at(bank_.kernels()), 1.0)});
@@ -232,9 +271,45 @@ void Fitter::propose() {
   candidates_.push_back({"greatest evidence", std::move(found.weights)});
 }
 
+// Trees that all samples grew: alone, and as much of them as of the kernels that are best without them.
+void Fitter::propose_taught() {
+  const std::vector<Index> best = best_kernels(losses_, 5);
+  std::vector<Candidate> found;
+  for (const kernels::CrossTaught& kernel : taught_) {
+    const auto whole = at(kernel.whole);
+    Candidate alone{bank_.names()[whole], Vector(at(bank_.kernels()))};
+    alone.weights[whole] = 1.0 / std::max(diagonals_[whole], 1e-300);
+    found.push_back(alone);
+    if (best.empty() || std::ssize(samples_) > kAllUpTo) continue;
+    alone.name += " and the best 5 others";
+    alone.weights[whole] *= 0.5;
+    for (const Index p : best)
+      alone.weights[at(p)] = 0.5 / (static_cast<double>(best.size()) * std::max(diagonals_[at(p)], 1e-300));
+    found.push_back(std::move(alone));
+  }
+  candidates_.insert(candidates_.begin() + std::min<Index>(1, std::ssize(candidates_)), found.begin(),
+                     found.end());
+}
+
+bool Fitter::taught(Index p) const {
+  return std::ranges::any_of(taught_, [p](const kernels::CrossTaught& kernel) {
+    return kernel.whole == p || std::ranges::find(kernel.without, p) != kernel.without.end();
+  });
+}
+
+bool Fitter::with_taught(const Vector& weights) const {
+  return std::ranges::any_of(
+      taught_, [&](const kernels::CrossTaught& kernel) { return weights[at(kernel.whole)] > 0.0; });
+}
+
+// The features of the same sum with kernels that the samples of the fold did not teach.
+Matrix Fitter::features_without(Index fold, Vector weights) const {
+  for (const kernels::CrossTaught& kernel : taught_)
+    std::swap(weights[at(kernel.whole)], weights[at(kernel.without[at(fold)])]);
+  return kernel_features(bank_, weights, landmarks_, most_features(), scales_of(weights)).phi;
+}
+
 void Fitter::try_candidates() {
-  // Passes of logistic regression cost as many operations as there are features; ridge regression takes all of them once.
-  const Index most = task_.classes > 0 ? 700 : kSome;
   const auto count = std::ssize(candidates_);
   double longest = 0.0;  // seconds that a candidate took
   for (Index c = 0; c < count; ++c) {
@@ -244,38 +319,55 @@ void Fitter::try_candidates() {
       candidates_.resize(at(c));
       break;
     }
-    const Vector& weights = candidates_[at(c)].weights;
-    KernelFeatures features = kernel_features(bank_, weights, landmarks_, most, scales_of(weights));
-    // Only logistic regression needs the features once more.
-    add_entry(at(c), features.back,
-              ridge_machine(task_.classes > 0 ? features.phi : std::move(features.phi), task_));
-    const auto n = static_cast<double>(bank_.rows());
-    const auto m = static_cast<double>(landmarks_.size());
-    const auto r = static_cast<double>(features.back.cols());
-    spend_on_products(10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r);
-    if (task_.classes > 0 && !out_of_time(0.75)) {
-      const double pass = 4.0 * n * r * static_cast<double>(task_.outputs());
-      const double most_passes = options_.time / 6.0 * kPassRate / pass;
-      const auto enough = [&](Index passes) {
-        return static_cast<double>(passes) > most_passes || meter_.seconds() > 0.8 * options_.time;
-      };
-      add_entry(at(c), features.back, logistic_machine(features, task_, enough));
-      spend_on_passes(pass * static_cast<double>(entries_.back().machine.passes));
-    }
+    try_candidate(at(c));
     longest = std::max(longest, meter_.seconds() - begun);
     stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;
   }
 }
 
+void Fitter::try_candidate(std::size_t c) {
+  const Vector& weights = candidates_[c].weights;
+  KernelFeatures features = kernel_features(bank_, weights, landmarks_, most_features(), scales_of(weights));
+  const auto n = static_cast<double>(bank_.rows());
+  const auto m = static_cast<double>(landmarks_.size());
+  const auto r = static_cast<double>(features.back.cols());
+  double times = 1.0;
+  std::vector<Matrix> without(at(task_.fold_count()));
+  FoldFeatures phi_without;
+  if (with_taught(weights)) {
+    times += static_cast<double>(task_.judged_folds().size());
+    phi_without = [&](Index fold) -> const Matrix& {
+      // Ridge regression needs them once, logistic regression again and again.
+      if (task_.classes == 0) without.assign(without.size(), Matrix());
+      Matrix& phi = without[at(fold)];
+      if (phi.empty()) phi = features_without(fold, weights);
+      return phi;
+    };
+    add_entry(c, features.back, ridge_machine_by_folds(features, task_, phi_without));
+  } else {
+    // Only logistic regression needs the features once more.
+    add_entry(c, features.back,
+              ridge_machine(task_.classes > 0 ? features.phi : std::move(features.phi), task_));
+  }
+  spend_on_products(times * (10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r));
+  if (task_.classes == 0 || out_of_time(0.75)) return;
+  const double pass = 4.0 * n * r * static_cast<double>(task_.outputs());
+  const double most_passes = budget() / 6.0 * kPassRate / pass;
+  const auto enough = [&](Index passes) {
+    return static_cast<double>(passes) > most_passes || meter_.seconds() > 0.8 * budget();
+  };
+  add_entry(c, features.back, logistic_machine(features, task_, enough, phi_without));
+  spend_on_passes(pass * static_cast<double>(entries_.back().machine.passes));
+}
+
 // The machines that an earlier run chose, on all samples.
 void Fitter::repeat(const Chosen& chosen) {
-  const Index most = task_.classes > 0 ? 700 : kSome;
   for (const ChosenMachine& told : chosen.machines) {
     if (told.logistic && task_.classes == 0)
       throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
     candidates_.push_back({"as told", told.weights});
     const KernelFeatures features =
-        kernel_features(bank_, told.weights, landmarks_, most, scales_of(told.weights));
+        kernel_features(bank_, told.weights, landmarks_, most_features(), scales_of(told.weights));
     Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
                                     : ridge_machine_at(features, task_, told.ridge);
     machine.factor = told.factor;
@@ -406,11 +498,14 @@ FitResult Fitter::fit() {
 }
 
 // The most of three: the kernels of the screening; cross products and eigenvectors of one candidate (kernel_features); its
-// features twice, and once more eigenvectors (ridge_machine).
+// features twice, and once more eigenvectors (ridge_machine). Where trees may have learned, also the features without each
+// fold: of classes all at once.
 std::size_t working_memory(Index n, Index p, Index outputs) {
   const Index m = n <= kAllUpTo ? n : kSome;
   const Index screened = std::min(n, screened_samples(AutoOptions().screen_on, p));
-  const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m});
+  const Index folds = n <= kFewSamples ? kFoldsOfFew : n < kernels::kOneFoldJudges ? kFolds : 1;
+  const Index without = std::max(folds * n * std::min(m, kFeaturesOfClasses), 2 * n * m);
+  const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m + without});
   return at(most + 40 * n * outputs) * sizeof(double);
 }
 
@@ -419,9 +514,9 @@ std::size_t working_memory(Index n, Index p, Index outputs) {
 const OptionTable<AutoOptions>& auto_option_table() {
   using O = AutoOptions;
   static const OptionTable<O> table = {
-      {"time", &O::time, kPositive,
-       "seconds that choosing may take, about; with less, fewer candidates are tried"},
-      {"folds", &O::folds, NumberRule{2.0}, "folds of the held-out losses"},
+      {"time", &O::time, kNonNegative,
+       "seconds that choosing may take, about; with less, fewer candidates are tried; 0: 60, and 20 up to 500 samples"},
+      {"folds", &O::folds, kNonNegative, "folds of the held-out losses; 0: 5, and 10 up to 500 samples"},
       {"landmarks", &O::landmarks, kNonNegative, "samples that carry a coefficient, at most; 0: 1,500"},
       {"screen_on", &O::screen_on, NumberRule{20.0}, "samples on which single kernels are compared"},
       {"machines", &O::machines,

@@ -20,8 +20,8 @@
 namespace kloom::methods {
 
 struct AutoOptions {
-  double time = 60.0;     // seconds, about
-  Index folds = 5;        // of the held-out losses of logistic regression
+  double time = 0.0;      // seconds, about; 0: 60, of few samples 20
+  Index folds = 0;        // of the held-out losses of logistic regression; 0: 5, of few samples 10
   Index landmarks = 0;    // samples that carry a coefficient, at most; 0: 1,500
   Index screen_on = 350;  // samples on which single kernels are compared
   std::string machines;   // what to fit without choosing (chosen.h); empty: choose

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "algebra/blas.h"
+#include "methods/seam/calibration.h"
 #include "solvers/multinomial_logistic.h"
 
 namespace kloom::methods {
@@ -117,15 +118,6 @@ Vector solve(const BlendProblem& problem) {
   return s;
 }
 
-double ninety_percent(Vector errors) {
-  if (errors.empty()) return 0.0;
-  const auto place =
-      std::min(errors.size() - 1,
-               static_cast<std::size_t>(std::ceil(0.9 * (static_cast<double>(errors.size()) + 1.0))) - 1);
-  std::ranges::nth_element(errors, errors.begin() + static_cast<std::ptrdiff_t>(place));
-  return errors[place];
-}
-
 }  // namespace
 
 double Blend::relative(std::size_t k) const {
@@ -151,8 +143,7 @@ Blend blend_machines(const std::vector<const Machine*>& machines, const MachineT
     if (task.judging().empty() || task.judging()[at(i)] > 0.0)
       errors.push_back(std::abs(scores(i, 0) - task.numbers[at(i)]));
   }
-  constexpr double kNormal = 1.6448536269514722;
-  blend.deviation = ninety_percent(std::move(errors)) / kNormal;
+  blend.deviation = deviation_of_errors(std::move(errors));
   return blend;
 }
 

@@ -111,6 +111,14 @@ namespace {
 
 constexpr double kLogisticTolerance = 1e-5;
 
+// The rows of a fold.
+void copy_fold(const Matrix& from, const MachineTask& task, Index fold, Matrix& to) {
+  for (Index i = 0; i < from.rows(); ++i) {
+    if (task.folds[at(i)] != fold) continue;
+    for (Index c = 0; c < from.cols(); ++c) to(i, c) = from(i, c);
+  }
+}
+
 }  // namespace
 
 Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task, double ridge) {
@@ -125,7 +133,8 @@ Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& t
   return machine;
 }
 
-Machine logistic_machine(const KernelFeatures& features, const MachineTask& task, const Enough& enough) {
+Machine logistic_machine(const KernelFeatures& features, const MachineTask& task, const Enough& enough,
+                         const FoldFeatures& without) {
   // Half decades, strong to weak; the search ends when two weaker ones in a row were worse.
   constexpr double kStrongest = 10.0;
   constexpr int kStrengths = 14;
@@ -142,15 +151,12 @@ Machine logistic_machine(const KernelFeatures& features, const MachineTask& task
     Matrix scores(task.samples(), task.outputs());
     for (std::size_t k = 0; k < folds.size(); ++k) {
       const Vector weights = task.weights_without(folds[k]);
-      const LogisticProblem problem{features.phi.view(), task.labels, task.classes, weights};
+      const Matrix& phi = without ? without(folds[k]) : features.phi;
+      const LogisticProblem problem{phi.view(), task.labels, task.classes, weights};
       solutions[k] =
           solvers::fit_logistic(problem, ridge, kLogisticTolerance, step > 0 ? &solutions[k] : nullptr);
       best.passes += solutions[k].iterations + 1;
-      const Matrix all = solvers::logistic_scores(features.phi.view(), solutions[k]);
-      for (Index i = 0; i < all.rows(); ++i) {
-        if (task.folds[at(i)] != folds[k]) continue;
-        for (Index c = 0; c < all.cols(); ++c) scores(i, c) = all(i, c);
-      }
+      copy_fold(solvers::logistic_scores(phi.view(), solutions[k]), task, folds[k], scores);
     }
     const double loss = held_out_loss(scores, task);
     worse = loss < best.loss ? 0 : worse + 1;
@@ -283,14 +289,13 @@ void set_solution(const Matrix& solution, Machine& machine) {
   }
 }
 
-}  // namespace
-
-Machine ridge_machine(Matrix phi, const MachineTask& task) {
-  const RidgePath path(std::move(phi), codes_of(task), task.weights_without(-1));
+// The strength of least loss; `held_out(step)` are the scores of samples that were held out.
+template <typename HeldOut>
+Machine best_strength(const MachineTask& task, HeldOut&& held_out) {
   Machine best;
   best.loss = std::numeric_limits<double>::infinity();
   for (int step = 0; step < kRidges; ++step) {
-    const Matrix scores = path.leave_one_out(ridge_at(step));
+    const Matrix& scores = held_out(step);
     double loss = 0.0;
     double temperature = 1.0;
     if (task.classes > 0) {
@@ -305,7 +310,35 @@ Machine ridge_machine(Matrix phi, const MachineTask& task) {
     best.factor = temperature;
   }
   if (task.classes > 0) best.loss = held_out_loss(best.held_out, task);
+  return best;
+}
+
+}  // namespace
+
+Machine ridge_machine(Matrix phi, const MachineTask& task) {
+  const RidgePath path(std::move(phi), codes_of(task), task.weights_without(-1));
+  Machine best = best_strength(task, [&](int step) { return path.leave_one_out(ridge_at(step)); });
   set_solution(path.solve(best.ridge), best);
+  return best;
+}
+
+Machine ridge_machine_by_folds(const KernelFeatures& features, const MachineTask& task,
+                               const FoldFeatures& without) {
+  const Matrix codes = codes_of(task);
+  std::vector<Matrix> scores(kRidges, Matrix(task.samples(), task.outputs()));
+  for (const Index fold : task.judged_folds()) {
+    const Matrix& phi = without ? without(fold) : features.phi;
+    const RidgePath path(phi, codes, task.weights_without(fold));
+    for (int step = 0; step < kRidges; ++step) {
+      Machine machine;
+      set_solution(path.solve(ridge_at(step)), machine);
+      copy_fold(solvers::logistic_scores(phi.view(), {std::move(machine.w), std::move(machine.bias), 0.0, 0}),
+                task, fold, scores[static_cast<std::size_t>(step)]);
+    }
+  }
+  Machine best =
+      best_strength(task, [&](int step) -> const Matrix& { return scores[static_cast<std::size_t>(step)]; });
+  set_solution(RidgePath(features.phi, codes, task.weights_without(-1)).solve(best.ridge), best);
   return best;
 }
 

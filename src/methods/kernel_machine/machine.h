@@ -65,14 +65,21 @@ struct Machine {
 // Whether a search has taken enough passes; asked after every strength.
 using Enough = std::function<bool(Index passes)>;
 
+// Where kernels learned from targets, what is held out must not have taught them: for a fold, the features Φ of kernels
+// that its samples did not teach, good until the next call. Empty: those of all samples serve every fold.
+using FoldFeatures = std::function<const Matrix&(Index fold)>;
+
 // Kernel logistic regression: the strength of least held-out log loss, with warm starts from strong to weak. Folds without
 // a sample whose loss counts are not fitted. When there were enough passes, the best strength so far is taken.
 [[nodiscard]] Machine logistic_machine(const KernelFeatures& features, const MachineTask& task,
-                                       const Enough& enough = {});
+                                       const Enough& enough = {}, const FoldFeatures& without = {});
 // Ridge regression of numbers, or of the codes of classes, whose scores are multiplied by the temperature that gives the
 // least held-out log loss. Held-out scores are leave-one-out, in closed form. The features (samples × r) are given away
 // where memory counts: they are freed as soon as they were read.
 [[nodiscard]] Machine ridge_machine(Matrix phi, const MachineTask& task);
+// The same with scores of the task's folds in the place of leave-one-out ones.
+[[nodiscard]] Machine ridge_machine_by_folds(const KernelFeatures& features, const MachineTask& task,
+                                             const FoldFeatures& without);
 
 // The same at a given strength, on all samples: nothing is held out, `held_out` and `loss` stay empty.
 [[nodiscard]] Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task,

@@ -18,6 +18,7 @@
 #include "methods/margin/outputs.h"
 #include "methods/margin/own_margins.h"
 #include "methods/margin/path_point.h"
+#include "methods/seam/calibration.h"
 #include "methods/seam/grid.h"
 #include "solvers/platt.h"
 
@@ -92,8 +93,10 @@ class Fitter {
                                                         const Context& context);
   [[nodiscard]] std::vector<MarginSolution> solve_whole(const std::vector<Output>& outputs,
                                                         const PathPoint& point);
-  [[nodiscard]] solvers::Sigmoid probabilities(const Output& output, double c, const MarginSolution& solution,
-                                               const Vector& held_out, const Context& context) const;
+  [[nodiscard]] Vector unseen_scores(const Output& output, const MarginTask& task,
+                                     const MarginSolution& solution, const Vector& held_out,
+                                     const Context& context) const;
+  static void calibrate(std::size_t k, const MarginTask& task, const Vector& all, MarginPart& part);
   void fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const;
   void fill_boxes(MarginPart& part, const std::vector<Output>& outputs,
                   const std::vector<MarginSolution>& solutions, double c) const;
@@ -270,31 +273,41 @@ std::vector<MarginSolution> Fitter::solve_whole(const std::vector<Output>& outpu
   return solutions;
 }
 
-// Platt's sigmoid of held-out scores: those that chose C where it was chosen, else by folds with the kernel weights of
-// the whole fit.
-solvers::Sigmoid Fitter::probabilities(const Output& output, double c, const MarginSolution& solution,
-                                       const Vector& held_out, const Context& context) const {
-  const MarginTask task = with_price(output.task, c);
-  Vector all = held_out;
-  if (all.empty()) {
-    const std::vector<Index> folds = folds_of(output, context_.seed + 1);
-    MarginSettings fixed = settings();
-    fixed.rule = WeightRule::fixed;
-    all.resize(task.y.size());
-    for (Index fold = 0; fold < options_.folds; ++fold) {
-      const MarginSolution part =
-          solve_with_own_margins(bank_, without_fold(task, folds, fold), fixed, solution.theta, context);
-      score_fold(bank_, part, fixed.margin_root, folds, fold, all);
-    }
+// Scores of samples that took no part: those that chose C where it was chosen, else by folds with the kernel weights of the
+// whole fit.
+Vector Fitter::unseen_scores(const Output& output, const MarginTask& task, const MarginSolution& solution,
+                             const Vector& held_out, const Context& context) const {
+  if (!held_out.empty()) return held_out;
+  const std::vector<Index> folds = folds_of(output, context_.seed + 1);
+  MarginSettings fixed = settings();
+  fixed.rule = WeightRule::fixed;
+  Vector all(task.y.size());
+  for (Index fold = 0; fold < options_.folds; ++fold) {
+    const MarginSolution part =
+        solve_with_own_margins(bank_, without_fold(task, folds, fold), fixed, solution.theta, context);
+    score_fold(bank_, part, fixed.margin_root, folds, fold, all);
   }
+  return all;
+}
+
+// What held-out scores say of output k: Platt's sigmoid of a class, or the deviation of numbers.
+void Fitter::calibrate(std::size_t k, const MarginTask& task, const Vector& all, MarginPart& part) {
   Vector scores;
-  Vector positive;
+  Vector truth;
+  Vector errors;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (task.box[i] == 0.0) continue;
     scores.push_back(all[i]);
-    positive.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
+    truth.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
+    errors.push_back(std::abs(all[i] - task.y[i]));
   }
-  return solvers::fit_sigmoid(scores, positive);
+  if (part.regression) {
+    part.deviation = part.target_scale * deviation_of_errors(std::move(errors));
+    return;
+  }
+  const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(scores, truth);
+  part.platt(static_cast<Index>(k), 0) = sigmoid.a;
+  part.platt(static_cast<Index>(k), 1) = sigmoid.b;
 }
 
 void Fitter::fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const {
@@ -386,16 +399,16 @@ FitResult Fitter::fit() {
   const std::vector<MarginSolution> solutions = solve_whole(outputs, point);
   fill_boxes(part, outputs, solutions, c);
   result.report.seconds.emplace_back("training", clock.seconds());
-  if (options_.probability && !part.regression) {
+  // The scores that chose C give numbers their deviation for nothing; probabilities are worth fits of their own.
+  if (part.regression ? !point.scores.empty() : options_.probability) {
     const double fitted = clock.seconds();
-    part.platt = Matrix(static_cast<Index>(outputs.size()), 2);
+    if (!part.regression) part.platt = Matrix(static_cast<Index>(outputs.size()), 2);
     WholeProgress progress(context_, "probabilities", std::ssize(outputs));
     for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const MarginTask task = with_price(outputs[k].task, c);
       const Vector held_out = point.scores.empty() ? Vector{} : point.scores[k];
-      const solvers::Sigmoid sigmoid = probabilities(outputs[k], c, solutions[k], held_out, progress.part());
+      calibrate(k, task, unseen_scores(outputs[k], task, solutions[k], held_out, progress.part()), part);
       progress.done();
-      part.platt(static_cast<Index>(k), 0) = sigmoid.a;
-      part.platt(static_cast<Index>(k), 1) = sigmoid.b;
     }
     result.report.seconds.emplace_back("probabilities", clock.seconds() - fitted);
   }

@@ -16,6 +16,8 @@ Predictions MarginPart::predict(const Model& model, const KernelBank& bank,
                                 const PredictOptions& options) const {
   Predictions result = models::weighted_sums(model, bank, options);
   if (!bank.presence().complete()) methods::divide_by_own_margins(*this, bank, result);
+  if (options.probabilities && deviation > 0.0)
+    result.deviation = Matrix(result.scores.rows(), result.scores.cols(), deviation);
   methods::add_margin_classes(model, options, result);
   return result;
 }
@@ -39,6 +41,7 @@ void MarginPart::save(PartWriter& file) const {
     file.vector("margin.set", {group_norm, mix});
     file.vector("margin.groups", groups);
   }
+  if (deviation > 0.0) file.vector("margin.deviation", {deviation});
   if (!pairs.empty()) file.matrix("margin.pairs", pairs);
   if (!platt.empty()) file.matrix("margin.platt", platt);
   if (!norm_shares.empty()) file.matrix("margin.norm_shares", norm_shares);
@@ -76,6 +79,8 @@ std::string MarginPart::trouble(const Model& model) const {
   if (!models::all_at_least(norm_shares.values(), 0.0)) return "a kernel's share in the norm is no number >= 0";
   if (!models::all_above(margins.values(), 0.0)) return "a margin of a sample is no number above 0";
   if (!models::all_above({&target_scale, 1}, 0.0)) return "the scale of the target is not positive";
+  if (!models::all_at_least({&deviation, 1}, 0.0) || (deviation > 0.0 && !regression))
+    return "the deviation of numbers is no number >= 0, or there are none";
   if (!std::isfinite(target_centre)) return "the centre of the target is no finite number";
   if (!models::empty_or(groups, std::ssize(model.kernel_names)))
     return "there is not one group for each kernel";
@@ -136,6 +141,11 @@ void load_margin_part(PartReader& file, MarginPart& part) {
     if (set.size() != 2) file.damaged("'margin.set' does not have two numbers");
     part.group_norm = set[0];
     part.mix = set[1];
+  }
+  if (file.has("margin.deviation")) {
+    const Vector held = file.vector("margin.deviation");
+    if (held.size() != 1) file.damaged("'margin.deviation' does not have one number");
+    part.deviation = held[0];
   }
   if (file.has("margin.pairs")) part.pairs = file.matrix("margin.pairs");
   if (file.has("margin.platt")) part.platt = file.matrix("margin.platt");

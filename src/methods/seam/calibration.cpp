@@ -118,6 +118,16 @@ double held_out_temperature(const Targets& targets, const HeldOutScores& scores,
   return samples.temperature({1e-3 * size, 1e3 * size});
 }
 
+double deviation_of_errors(Vector errors) {
+  if (errors.empty()) return 0.0;
+  constexpr double kNormal =
+      1.6448536269514722;  // a normal variable is within so many deviations nine times out of ten
+  const double rank = std::ceil(0.9 * (static_cast<double>(errors.size()) + 1.0));
+  const auto place = std::min(errors.size(), static_cast<std::size_t>(rank)) - 1;
+  std::ranges::nth_element(errors, errors.begin() + static_cast<std::ptrdiff_t>(place));
+  return errors[place] / kNormal;
+}
+
 double load_temperature(PartReader& file, const std::string& name) {
   const Vector values = file.vector(name);
   if (values.size() != 1 || !(values[0] > 0.0) || !std::isfinite(values[0]))

@@ -50,6 +50,9 @@ using HeldOutScores =
 [[nodiscard]] double held_out_temperature(const Targets& targets, const HeldOutScores& scores,
                                           const Context& context);
 
+// The deviation with which mean ± 1.645 deviations holds nine of ten of these held-out errors of numbers; 0 of none.
+[[nodiscard]] double deviation_of_errors(Vector errors);
+
 // The array of a model file that holds a temperature: one number above 0.
 [[nodiscard]] double load_temperature(PartReader& file, const std::string& name);
 

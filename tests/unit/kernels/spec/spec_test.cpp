@@ -68,6 +68,17 @@ TEST(KernelSpec, ReadsRangesAsTheyAreWritten) {
     EXPECT_NEAR(many[i] / many[i - 1], std::exp2(10.0 / 199.0), 1e-14);
 }
 
+TEST(KernelSpec, ReadsFoldsOfTrees) {
+  const KernelSpec spec = parse_kernel_spec("trees(leaves=4,8, folds=5) on all");
+  EXPECT_EQ(spec.families[0].folds, 5);
+  EXPECT_EQ(to_string(spec), "trees(leaves=4,8, folds=5) on all");
+  EXPECT_EQ(parse_kernel_spec("trees(folds=5, leaves=4,8) on all"), spec);
+  EXPECT_THAT(message_of("rbf(auto, folds=5)"), HasSubstr("rbf has no parameter 'folds'"));
+  EXPECT_THAT(message_of("trees(leaves=4, folds=1)"), HasSubstr("folds must be a whole number from 2 to 20"));
+  EXPECT_THAT(message_of("trees(leaves=4, folds=2.5)"), HasSubstr("folds must be a whole number from 2 to 20"));
+  EXPECT_THAT(message_of("trees(leaves=4, folds=2, folds=3)"), HasSubstr("folds is given twice"));
+}
+
 TEST(KernelSpec, ReadsScopes) {
   const auto scopes = [](const std::string& text) {
     return parse_kernel_spec("linear" + text).families[0].scopes;

@@ -83,6 +83,50 @@ TEST(TaughtTrees, TeachersAreHalfAndHoldThoseOfRelevance) {
   EXPECT_TRUE(teachers_of({"linear on all"}, targets).empty());
 }
 
+TEST(TaughtTrees, KernelsWithoutAFoldNeverSawIt) {
+  Table table = steps(120, false);
+  table.targets.codes.clear();
+  table.targets.classes.clear();
+  table.targets.task = Task::regression;
+  table.targets.values = Matrix(120, 1);
+  for (Index i = 0; i < 120; ++i) table.targets.values(i, 0) = std::sin(static_cast<double>(i));
+  const KernelSpec spec = parse_kernel_spec("trees(leaves=4, folds=3) on all; linear on all");
+  const std::vector<KernelTerm> before = Recipe::fit(table.data, spec, {}, {}, &table.targets).terms;
+  ASSERT_EQ(before.size(), 5U);
+  EXPECT_EQ(before[0].name, "trees(leaves=4, folds=3) on all");
+  EXPECT_EQ(before[2].name, "trees(leaves=4, folds=3, without=2) on all");
+  const std::vector<Index> folds = tree_folds(table.targets, 3);
+  for (const Index fold : {0, 1, 2}) {
+    EXPECT_EQ(std::ranges::count(folds, fold), 40);
+    Table changed = table;
+    for (Index i = 0; i < 120; ++i) {
+      if (folds[at(i)] == fold) changed.targets.values(i, 0) = std::cos(static_cast<double>(7 * i));
+    }
+    const std::vector<KernelTerm> after = Recipe::fit(changed.data, spec, {}, {}, &changed.targets).terms;
+    EXPECT_NE(after[0].trees, before[0].trees);
+    for (Index other = 0; other < 3; ++other) {
+      const std::size_t p = at(other) + 1;
+      EXPECT_EQ(after[p].trees == before[p].trees, other == fold);
+    }
+  }
+}
+
+TEST(TaughtTrees, KernelsOfAllSamplesComeWithThoseOfTheFolds) {
+  const Targets targets = steps(120, false).targets;
+  const std::vector<std::string> names = {
+      "linear on all", "trees(leaves=4, folds=2) on all", "trees(leaves=4, folds=2, without=1) on all",
+      "trees(leaves=4, folds=2, without=2) on all", "trees(leaves=9) on x1"};
+  const std::vector<CrossTaught> found = cross_taught(names);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].whole, 1);
+  EXPECT_EQ(found[0].folds, 2);
+  EXPECT_EQ(found[0].without, std::vector<Index>({2, 3}));
+  EXPECT_TRUE(cross_taught({names[1]}).empty());  // nobody judges it
+  EXPECT_TRUE(cross_taught({"trees(leaves=4, folds=many) on all", names[2], names[3]}).empty());
+  EXPECT_EQ(teachers_of(names, targets), tree_samples(targets));
+  EXPECT_TRUE(teachers_of({names.begin(), names.end() - 1}, targets).empty());
+}
+
 TEST(TaughtTrees, AreRefusedWithoutTargets) {
   const Table table = steps(60, false);
   const KernelSpec spec = parse_kernel_spec("trees(leaves=4) on all");
@@ -99,12 +143,23 @@ TEST(TaughtTrees, AreRefusedWithoutTargets) {
 TEST(TaughtTrees, AreAdvisedForMethodsThatSpareTeachers) {
   const Table table = steps(800, false);
   EXPECT_THAT(to_string(default_kernel_spec(table.data, &table.targets, true)),
-              ::testing::HasSubstr("trees(leaves=8) on all"));
+              ::testing::HasSubstr("trees(leaves=8, folds=5) on all"));
   EXPECT_THAT(to_string(default_kernel_spec(table.data, &table.targets)),
               ::testing::Not(::testing::HasSubstr("trees")));
-  const Table few = steps(200, false);
+  const Table many = steps(20001, false);
+  EXPECT_THAT(to_string(default_kernel_spec(many.data, &many.targets, true)),
+              ::testing::HasSubstr("trees(leaves=8,128) on all"));
+  Table few = steps(400, false);
   EXPECT_THAT(to_string(default_kernel_spec(few.data, &few.targets, true)),
               ::testing::Not(::testing::HasSubstr("trees")));
+  // A number says more than a class.
+  few.targets.task = Task::regression;
+  few.targets.codes.clear();
+  few.targets.classes.clear();
+  few.targets.values = Matrix(400, 1);
+  for (Index i = 0; i < 400; ++i) few.targets.values(i, 0) = few.data.features(i, 0);
+  EXPECT_THAT(to_string(default_kernel_spec(few.data, &few.targets, true)),
+              ::testing::HasSubstr("trees(leaves=8, folds=10) on all"));
 }
 
 TEST(TaughtTrees, ModelsComeBackToTheBit) {
@@ -123,12 +178,12 @@ TEST(TaughtTrees, ModelsComeBackToTheBit) {
                                  predict(model, unseen.data, {}, {}).scores.values()));
 }
 
-// Half of the samples teach: 50 of them for each of 32 leaves are 3,200 samples, and 128 leaves need 12,800.
+// 100 samples for each of 32 leaves are 3,200, and 128 leaves need 12,800.
 TEST(TaughtTrees, MoreLeavesWhereThereAreTeachersForThem) {
   using Leaves = std::vector<Index>;
-  EXPECT_EQ(leaves_worth_trying(steps(3198, false).targets), Leaves({8}));
+  EXPECT_EQ(leaves_worth_trying(steps(3199, false).targets), Leaves({8}));
   EXPECT_EQ(leaves_worth_trying(steps(3200, false).targets), Leaves({8, 32}));
-  EXPECT_EQ(leaves_worth_trying(steps(12798, false).targets), Leaves({8, 32}));
+  EXPECT_EQ(leaves_worth_trying(steps(12799, false).targets), Leaves({8, 32}));
   EXPECT_EQ(leaves_worth_trying(steps(12800, false).targets), Leaves({8, 128}));
 }
 
@@ -147,6 +202,38 @@ TEST(TaughtTrees, AutoUsesThemWhereTheyHelpAndIsNotFooled) {
   const Table noise = steps(400, true);
   const double loss = train(noise.data, noise.targets, request, {}).report.objective;
   EXPECT_GT(loss, std::log(2.0) - 3.0 * 0.5 / std::sqrt(200.0));
+}
+
+TEST(TaughtTrees, AutoUsesThoseOfFoldsWhereTheyHelpAndIsNotFooled) {
+  TrainRequest request;
+  request.method = "auto";
+  request.kernels = parse_kernel_spec("trees(leaves=8, folds=5) on all; rbf(auto=0.5,1) on all");
+  TrainRequest plain = request;
+  plain.kernels = parse_kernel_spec("rbf(auto=0.5,1) on all");
+  const Table real = steps(400, false);
+  const FitResult with = train(real.data, real.targets, request, {});
+  EXPECT_LT(with.report.objective, 0.8 * train(real.data, real.targets, plain, {}).report.objective);
+  // No machine looks at the kernels that only judged.
+  EXPECT_GT(with.model.weights.values(0, 0), 0.0);
+  for (Index p = 1; p <= 5; ++p) EXPECT_EQ(with.model.weights.values(0, p), 0.0);
+  // As above, and all 400 samples judge.
+  const Table noise = steps(400, true);
+  const double loss = train(noise.data, noise.targets, request, {}).report.objective;
+  EXPECT_GT(loss, std::log(2.0) - 3.0 * 0.5 / std::sqrt(400.0));
+}
+
+TEST(TaughtTrees, AutoNeedsNoOtherKernels) {
+  TrainRequest request;
+  request.method = "auto";
+  request.kernels = parse_kernel_spec("trees(leaves=4,8, folds=3) on all");
+  const Table table = steps(300, false);
+  EXPECT_LT(train(table.data, table.targets, request, {}).report.objective, 0.5 * std::log(2.0));
+}
+
+TEST(TaughtTrees, RefuseFewerSamplesThanFolds) {
+  const Table table = steps(8, false);
+  const KernelSpec spec = parse_kernel_spec("trees(leaves=4, folds=9) on all");
+  EXPECT_THROW((void)Recipe::fit(table.data, spec, {}, {}, &table.targets), InvalidArgument);
 }
 
 }  // namespace

@@ -68,6 +68,48 @@ TEST(RidgeMachine, LeaveOneOutIsWhatAFitWithoutTheSampleSays) {
   }
 }
 
+// Every fold has a kernel of its own here, as if kernels had learned from all samples but those of the fold.
+TEST(RidgeMachine, FoldsAreJudgedByTheKernelsThatTheyDidNotTeach) {
+  const auto problem = test::binary_problem(30, 3, {0.5, 1.0, 2.0}, 6);
+  const auto bank = make_dense_bank(problem.kernels, problem.names, true);
+  MachineTask task = numbers_task(problem);
+  for (std::size_t i = 0; i < 30; ++i) task.folds[i] = static_cast<Index>(i % 2);
+  const KernelFeatures whole = kernel_features(*bank, Vector{1.0, 0.0, 0.0, 0.0}, everyone(30), 1000);
+  const std::vector<KernelFeatures> without = {
+      kernel_features(*bank, Vector{0.0, 1.0, 0.0, 0.0}, everyone(30), 1000),
+      kernel_features(*bank, Vector{0.0, 0.0, 1.0, 0.0}, everyone(30), 1000)};
+  const Machine machine =
+      ridge_machine_by_folds(whole, task, [&](Index fold) -> const Matrix& { return without[at(fold)].phi; });
+  const auto solution_of = [&](const Matrix& features, Index fold) {
+    const Eigen::MatrixXd phi = eigen(features);
+    Eigen::MatrixXd z(phi.rows(), phi.cols() + 1);
+    z << Eigen::VectorXd::Constant(phi.rows(), 30.0), phi;  // the constant of the machine
+    Eigen::MatrixXd seen = z;
+    for (Index i = 0; i < 30; ++i) {
+      if (task.folds[at(i)] == fold) seen.row(i).setZero();
+    }
+    const Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(task.numbers.data(), 30);
+    const Eigen::MatrixXd normal =
+        seen.transpose() * seen + machine.ridge * Eigen::MatrixXd::Identity(z.cols(), z.cols());
+    return Eigen::VectorXd(z * normal.ldlt().solve(seen.transpose() * y));
+  };
+  double loss = 0.0;
+  for (const Index fold : {0, 1}) {
+    const Eigen::VectorXd said = solution_of(without[at(fold)].phi, fold);
+    for (Index i = fold; i < 30; i += 2) {
+      EXPECT_NEAR(machine.held_out(i, 0), said(i), 1e-7);
+      loss += (said(i) - task.numbers[at(i)]) * (said(i) - task.numbers[at(i)]) / 30.0;
+    }
+  }
+  EXPECT_NEAR(machine.loss, loss, 1e-7);
+  const Eigen::VectorXd all = solution_of(whole.phi, -1);
+  for (Index i = 0; i < 30; ++i) {
+    double score = machine.bias[0];
+    for (Index k = 0; k < whole.phi.cols(); ++k) score += whole.phi(i, k) * machine.w(k, 0);
+    EXPECT_NEAR(score, all(i), 1e-7);
+  }
+}
+
 TEST(LogisticMachine, HeldOutScoresDoNotKnowTheirLabels) {
   const auto problem = test::binary_problem(60, 3, {1.0}, 7);
   const auto bank = make_dense_bank(problem.kernels, problem.names, true);
