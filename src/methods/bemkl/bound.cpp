@@ -12,8 +12,6 @@
 namespace kloom::methods {
 namespace {
 
-using algebra::Op;
-
 const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 
 // E[log x] of a precision x with q(x) = Gamma, by its shape and mean.

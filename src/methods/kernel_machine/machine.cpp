@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "algebra/blas.h"
@@ -94,18 +95,68 @@ KernelFeatures kernel_features(const KernelBank& bank, std::span<const double> w
   return features;
 }
 
-double held_out_loss(const Matrix& scores, const MachineTask& task) {
-  if (task.classes > 0)
-    return solvers::mean_log_loss(solvers::softmax_probabilities(scores), task.labels, task.judging());
-  double loss = 0.0;
-  double total = 0.0;
+namespace {
+
+// The loss of every sample, times its weight.
+Vector held_out_losses(const Matrix& scores, const MachineTask& task) {
+  const Matrix p = task.classes > 0 ? solvers::softmax_probabilities(scores) : Matrix();
+  Vector losses(at(scores.rows()));
   for (Index i = 0; i < scores.rows(); ++i) {
-    const double u = task.judging().empty() ? 1.0 : task.judging()[at(i)];
-    loss += u * (scores(i, 0) - task.numbers[at(i)]) * (scores(i, 0) - task.numbers[at(i)]);
-    total += u;
+    const double away = task.classes > 0 ? 0.0 : scores(i, 0) - task.numbers[at(i)];
+    losses[at(i)] = task.classes > 0 ? -std::log(std::max(p(i, task.labels[at(i)]), 1e-15)) : away * away;
+    if (!task.judging().empty()) losses[at(i)] *= task.judging()[at(i)];
   }
-  return loss / std::max(total, 1e-300);
+  return losses;
 }
+
+}  // namespace
+
+double held_out_loss(const Matrix& scores, const MachineTask& task) {
+  const Vector losses = held_out_losses(scores, task);
+  const Vector& judging = task.judging();
+  const double total = judging.empty() ? static_cast<double>(losses.size())
+                                       : std::accumulate(judging.begin(), judging.end(), 0.0);
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / std::max(total, 1e-300);
+}
+
+namespace {
+
+// A strength that was tried, and what the machine then says of samples that it has not seen.
+struct Tried {
+  double ridge = 0.0;
+  double factor = 1.0;  // of the scores, which have it already
+  Matrix held_out;
+};
+
+// Of strengths from strong to weak, the first whose held-out loss is above the least by no more than a standard error of
+// the difference, sample by sample. With few samples the least loss is often luck, and a weak strength costs more where it
+// was luck than a strong one; with many samples the standard error is next to nothing.
+Machine chosen_of(std::vector<Tried> tried, const MachineTask& task) {
+  std::vector<Vector> losses;
+  Vector sums;
+  for (const Tried& one : tried) {
+    losses.push_back(held_out_losses(one.held_out, task));
+    sums.push_back(std::accumulate(losses.back().begin(), losses.back().end(), 0.0));
+  }
+  const Vector& best = losses[at(std::ranges::min_element(sums) - sums.begin())];
+  const double least = std::ranges::min(sums);
+  const auto as_good = [&](std::size_t k) {
+    const double mean = (sums[k] - least) / static_cast<double>(best.size());
+    double square = 0.0;
+    for (std::size_t i = 0; i < best.size(); ++i) square += std::pow(losses[k][i] - best[i] - mean, 2);
+    return sums[k] - least <= std::sqrt(square);
+  };
+  std::size_t chosen = 0;
+  while (!as_good(chosen)) ++chosen;
+  Machine machine;
+  machine.ridge = tried[chosen].ridge;
+  machine.factor = tried[chosen].factor;
+  machine.held_out = std::move(tried[chosen].held_out);
+  machine.loss = held_out_loss(machine.held_out, task);
+  return machine;
+}
+
+}  // namespace
 
 namespace {
 
@@ -140,13 +191,12 @@ Machine logistic_machine(const KernelFeatures& features, const MachineTask& task
   constexpr int kStrengths = 14;
   const std::vector<Index> folds = task.judged_folds();
   std::vector<LogisticSolution> solutions(folds.size());
-  Machine best;
-  best.logistic = true;
-  best.ridge = kStrongest;
-  best.loss = std::numeric_limits<double>::infinity();
+  std::vector<Tried> tried;
+  double least = std::numeric_limits<double>::infinity();
+  Index passes = 0;
   int worse = 0;
   for (int step = 0; step < kStrengths && worse < 2; ++step) {
-    if (step > 0 && enough && enough(best.passes)) break;
+    if (step > 0 && enough && enough(passes)) break;
     const double ridge = kStrongest * std::pow(10.0, -0.5 * step);
     Matrix scores(task.samples(), task.outputs());
     for (std::size_t k = 0; k < folds.size(); ++k) {
@@ -155,16 +205,17 @@ Machine logistic_machine(const KernelFeatures& features, const MachineTask& task
       const LogisticProblem problem{phi.view(), task.labels, task.classes, weights};
       solutions[k] =
           solvers::fit_logistic(problem, ridge, kLogisticTolerance, step > 0 ? &solutions[k] : nullptr);
-      best.passes += solutions[k].iterations + 1;
+      passes += solutions[k].iterations + 1;
       copy_fold(solvers::logistic_scores(phi.view(), solutions[k]), task, folds[k], scores);
     }
     const double loss = held_out_loss(scores, task);
-    worse = loss < best.loss ? 0 : worse + 1;
-    if (!(loss < best.loss)) continue;
-    best.loss = loss;
-    best.ridge = ridge;
-    best.held_out = std::move(scores);
+    worse = loss < least ? 0 : worse + 1;
+    least = std::min(least, loss);
+    tried.push_back({ridge, 1.0, std::move(scores)});
   }
+  Machine best = chosen_of(std::move(tried), task);
+  best.logistic = true;
+  best.passes = passes;
   Machine whole = logistic_machine_at(features, task, best.ridge);
   best.w = std::move(whole.w);
   best.bias = std::move(whole.bias);
@@ -292,25 +343,15 @@ void set_solution(const Matrix& solution, Machine& machine) {
 // The strength of least loss; `held_out(step)` are the scores of samples that were held out.
 template <typename HeldOut>
 Machine best_strength(const MachineTask& task, HeldOut&& held_out) {
-  Machine best;
-  best.loss = std::numeric_limits<double>::infinity();
-  for (int step = 0; step < kRidges; ++step) {
-    const Matrix& scores = held_out(step);
-    double loss = 0.0;
-    double temperature = 1.0;
-    if (task.classes > 0) {
-      temperature = temperature_of(scores, task, loss);
-    } else {
-      loss = held_out_loss(scores, task);
-    }
-    if (!(loss < best.loss)) continue;
-    best.loss = loss;
-    best.ridge = ridge_at(step);
-    best.held_out = multiplied(scores, temperature);
-    best.factor = temperature;
+  std::vector<Tried> tried;
+  for (int step = kRidges - 1; step >= 0; --step) {
+    Matrix scores = held_out(step);
+    double ignored = 0.0;
+    const double factor = task.classes > 0 ? temperature_of(scores, task, ignored) : 1.0;
+    algebra::scale(factor, scores.values());
+    tried.push_back({ridge_at(step), factor, std::move(scores)});
   }
-  if (task.classes > 0) best.loss = held_out_loss(best.held_out, task);
-  return best;
+  return chosen_of(std::move(tried), task);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ struct KernelFeatures {
                                              std::span<const Index> landmarks, Index most,
                                              std::span<const double> scales = {});
 
-// One machine at its best strength: what it says of samples that it has not seen, and what it is on all of them.
+// One machine at its best strength, which is the strongest whose held-out losses do not differ from the least by more than
+// chance (a standard error): what it says of samples that it has not seen, and what it is on all of them.
 struct Machine {
   bool logistic = false;
   double ridge = 0.0;

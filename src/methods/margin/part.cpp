@@ -62,34 +62,49 @@ static bool all_pairs_in_order(const Matrix& pairs, Index classes) {
   return true;
 }
 
-std::string MarginPart::trouble(const Model& model) const {
+namespace {
+
+std::string shape_trouble(const MarginPart& part, const Model& model) {
   const Index outputs = model.coefficients.cols();
-  if (!models::is_shape(box, model.coefficients.rows(), outputs))
+  if (!models::is_shape(part.box, model.coefficients.rows(), outputs))
     return "the bounds of the coefficients have the wrong shape";
-  if (!platt.empty() && !models::is_shape(platt, outputs, 2))
+  if (!part.platt.empty() && !models::is_shape(part.platt, outputs, 2))
     return "the probability curves have the wrong shape";
-  if (!pairs.empty() && !models::is_shape(pairs, outputs, 2))
+  if (!part.pairs.empty() && !models::is_shape(part.pairs, outputs, 2))
     return "the pairs of classes have the wrong shape";
-  if (!pairs.empty() && !all_pairs_in_order(pairs, std::ssize(model.classes)))
+  if (!part.pairs.empty() && !all_pairs_in_order(part.pairs, std::ssize(model.classes)))
     return "the pairs of classes are not all pairs in their order";
-  if (!norm_shares.empty() && !models::is_shape(norm_shares, std::ssize(model.kernel_names), outputs))
+  if (!part.norm_shares.empty() && !models::is_shape(part.norm_shares, std::ssize(model.kernel_names), outputs))
     return "the shares of the kernels in the norm have the wrong shape";
-  if (!margins.empty() && !models::is_shape(margins, model.coefficients.rows(), outputs))
+  if (!part.margins.empty() && !models::is_shape(part.margins, model.coefficients.rows(), outputs))
     return "the margins of the samples have the wrong shape";
+  return {};
+}
+
+std::string groups_trouble(const MarginPart& part, const Model& model) {
+  if (!models::empty_or(part.groups, std::ssize(model.kernel_names)))
+    return "there is not one group for each kernel";
+  const bool numbered = std::ranges::all_of(part.groups, [&](double g) {
+    return g >= 0.0 && g < static_cast<double>(part.groups.size()) && g == std::floor(g);
+  });
+  if (!numbered) return "a group of kernels has an impossible number";
+  if (!(part.group_norm >= 1.0) || !(part.mix >= 0.0 && part.mix <= 1.0) ||
+      (!part.groups.empty() && part.norm != 0.0))
+    return "the bound of weights in part.groups is none";
+  return {};
+}
+
+}  // namespace
+
+std::string MarginPart::trouble(const Model& model) const {
+  if (std::string found = shape_trouble(*this, model); !found.empty()) return found;
+  if (std::string found = groups_trouble(*this, model); !found.empty()) return found;
   if (!models::all_at_least(norm_shares.values(), 0.0)) return "a kernel's share in the norm is no number >= 0";
   if (!models::all_above(margins.values(), 0.0)) return "a margin of a sample is no number above 0";
   if (!models::all_above({&target_scale, 1}, 0.0)) return "the scale of the target is not positive";
   if (!models::all_at_least({&deviation, 1}, 0.0) || (deviation > 0.0 && !regression))
     return "the deviation of numbers is no number >= 0, or there are none";
   if (!std::isfinite(target_centre)) return "the centre of the target is no finite number";
-  if (!models::empty_or(groups, std::ssize(model.kernel_names)))
-    return "there is not one group for each kernel";
-  const bool numbered = std::ranges::all_of(groups, [&](double g) {
-    return g >= 0.0 && g < static_cast<double>(groups.size()) && g == std::floor(g);
-  });
-  if (!numbered) return "a group of kernels has an impossible number";
-  if (!(group_norm >= 1.0) || !(mix >= 0.0 && mix <= 1.0) || (!groups.empty() && norm != 0.0))
-    return "the bound of weights in groups is none";
   if (!(norm == 0.0 || norm >= 1.0)) return "the norm of the kernel weights is none";
   if (!models::all_at_least({&epsilon, 1}, 0.0)) return "the width of the tube is no number >= 0";
   if (!models::all_at_least(box.values(), 0.0)) return "a bound of the coefficients is no number >= 0";

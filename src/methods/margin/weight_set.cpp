@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <ranges>
+#include <sstream>
 
 #include "kloom/error.h"
 
@@ -96,7 +96,9 @@ WeightSet weight_set(const std::vector<std::string>& names, const std::string& w
   } else if (words == "none") {
     for (std::size_t m = 0; m < names.size(); ++m) keys.push_back(fmt::format("{}", m));
   } else {
-    for (const auto part : std::views::split(words, ',')) keys.emplace_back(part.begin(), part.end());
+    std::istringstream given(words);
+    for (std::string key; std::getline(given, key, ',');) keys.push_back(key);
+    if (words.empty() || words.back() == ',') keys.emplace_back();
     if (keys.size() != names.size())
       throw InvalidArgument(fmt::format(
           "option groups names {} groups, and there are {} kernels; give one name or number for each kernel, "

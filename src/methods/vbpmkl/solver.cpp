@@ -85,7 +85,7 @@ class ImportanceSampler {
       logs.push_back(algebra::dot(problem.linear, beta) - 0.5 * algebra::dot(beta, image));
       drawn.push_back(std::move(beta));
     }
-    const Vector beta = mean_of(drawn, logs);
+    Vector beta = mean_of(drawn, logs);
     draw_rho(beta);
     return beta;
   }

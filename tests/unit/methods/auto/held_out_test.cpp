@@ -31,7 +31,7 @@ Needle needle(Task task, Index n, unsigned seed) {
     kernels.push_back(test::rbf_kernel(one, one, 1.0));
     names.push_back("feature " + std::to_string(f));
   }
-  problem.bank = make_dense_bank(std::move(kernels), names, true);
+  problem.bank = make_dense_bank(kernels, names, true);
   problem.targets.task = task;
   problem.targets.values = Matrix(task == Task::regression ? n : 0, task == Task::regression ? 1 : 0);
   if (task != Task::regression) problem.targets.classes = {"no", "yes"};
