@@ -89,6 +89,14 @@ def test_workers_get_banks(cube):
     assert copy.shape == (10, 5, 3) and np.array_equal(np.asarray(copy), K[:10, :5])
 
 
+def test_new_kernels_are_matched_by_name(cube):
+    K, y = cube
+    names = ["linear", "rbf", "laplacian"]
+    clf = classifier().fit(dict(zip(names, np.moveaxis(K, 2, 0))), y)
+    turned = {name: K[:5, :, p] for p, name in reversed(list(enumerate(names)))}
+    assert np.array_equal(clf.decision_function(turned), clf.decision_function(K[:5]))
+
+
 def test_files(cube, tmp_path):
     K, y = cube
     KernelBank(K, names=["linear", "rbf", "laplacian"]).save(tmp_path / "bank.file")
