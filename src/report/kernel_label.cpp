@@ -61,7 +61,7 @@ std::string kernel_label(const std::string& name, std::size_t most) {
   const std::string function = name.substr(0, open + 1);
   const std::string few = with_few_digits(name.substr(open + 1, close - open - 1));
   std::string where = name.substr(close);
-  if (const std::string label = function + few + where; characters(label) <= most) return label;
+  if (std::string label = function + few + where; characters(label) <= most) return label;
   constexpr std::string_view view = " on view ";
   if (const std::size_t at = where.find(view); at != std::string::npos) where.replace(at, view.size(), " on ");
   return shortened_inside(function + without_keys(few) + where, most);
