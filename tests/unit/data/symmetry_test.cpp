@@ -30,7 +30,8 @@ TEST(Symmetry, OneEntryIsFoundWhereverItIs) {
   for (const Index n : {1, 2, 31, 32, 33, 70}) {
     const Matrix whole = symmetric_matrix(n);
     EXPECT_TRUE(asymmetry(whole.view()).exact()) << n;
-    for (Index j = 0; j < n; j += n > 40 ? 7 : 1) {
+    const Index step = n > 40 ? 7 : 1;
+    for (Index j = 0; j < n; j += step) {
       for (Index i = j + 1; i < n; ++i) {
         Matrix changed = whole;
         changed(j, i) += 100.0;
