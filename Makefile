@@ -84,7 +84,7 @@ stubs: build  ## type stubs of the Python package from the registry
 
 r: packages-build packages-r  ## the R package rkloom, into build/r-lib
 	@$(PRESET) release --log-level=WARNING
-	@$(BUILD) release --target kloom kloom_cli
+	@$(BUILD) release --target kloom kloom_cli kloom_pages
 	@tools/r-package install build
 
 r-docs: r  ## manual pages of the R package, after its comments changed
@@ -147,4 +147,4 @@ sbom: build  ## build/kloom.spdx.json: every Debian package that is in the build
 	@tools/sbom build
 
 clean:  ## removes every build folder
-	rm -rf build build-demo build-dev build-deb build-bare dist build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)
+	rm -rf build build-demo build-dev build-deb build-bare build-newer-python dist build-asan-ubsan build-tsan build-tidy build-fuzz build-wheel-* $(NEWEST)

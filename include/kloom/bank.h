@@ -147,7 +147,7 @@ enum class BankKind { automatic, dense, dense32, low_rank, rbf_family, computed 
 [[nodiscard]] BankKind parse_bank_kind(std::string_view text);
 
 // Kernels given as matrices. All must have the same shape; `symmetric` promises that rows and columns are
-// the same samples (checked to 1e-8 of the largest entry).
+// the same samples (checked to 1e-8 of the largest entry; what rounding took from symmetry is given back, as for files).
 [[nodiscard]] std::unique_ptr<KernelBank> make_dense_bank(const std::vector<Matrix>& kernels,
                                                           std::vector<std::string> names, bool symmetric);
 
@@ -156,7 +156,8 @@ struct BorrowedKernels {
   const double* values = nullptr;
   Index rows = 0;
   Index cols = 0;
-  std::shared_ptr<const void> owner;  // keeps the memory alive; nothing is copied
+  std::shared_ptr<const void>
+      owner;  // keeps the memory alive; nothing is copied but kernels that are not quite symmetric
 };
 // The same promises and checks as above.
 [[nodiscard]] std::unique_ptr<KernelBank> make_dense_bank(BorrowedKernels kernels,

@@ -19,14 +19,6 @@ std::vector<std::string> feature_names(const Model& model) {
   return names;
 }
 
-// Kernels come as matrices, and as they are: a bank of them needs no recipe.
-bool takes_plain_kernels(const Model& model) {
-  if (!model.recipe) return true;
-  return std::ranges::all_of(model.recipe->terms, [](const KernelTerm& term) {
-    return term.function == KernelFunction::precomputed && term.normalisation == Normalisation::none;
-  });
-}
-
 bool takes_kernels(const Model& model) {
   if (!model.recipe) return true;
   return std::ranges::all_of(
@@ -45,8 +37,7 @@ std::string_view to_string(KernelWeights::Shape shape) {
   return "per sample";
 }
 
-template <typename Samples>
-py::dict predict_samples(const Model& model, const Samples& samples, bool probabilities, bool contributions,
+py::dict predict_samples(const Model& model, const Dataset& samples, bool probabilities, bool contributions,
                          bool deviations, const Settings& settings) {
   Predictions found = run(settings, [&](const Context& context) {
     return predict(model, samples, {contributions, probabilities, deviations}, context);
@@ -105,7 +96,6 @@ void bind_parts(py::class_<Model>& model) {
       .def_property_readonly("is_stream", [](const Model& m) { return find_part<StreamPart>(m) != nullptr; })
       .def_property_readonly("spec", [](const Model& m) { return m.recipe ? to_string(m.recipe->spec) : ""; })
       .def_property_readonly("takes_kernels", &takes_kernels)
-      .def_property_readonly("takes_plain_kernels", &takes_plain_kernels)
       .def_property_readonly(
           "standardised",
           [](const Model& m) { return m.recipe && m.recipe->preprocessing.options().standardise; })
@@ -133,10 +123,8 @@ void bind_model(py::module_& m) {
   py::class_<Model> model(m, "Model");
   bind_parts(model);
   model
-      .def("predict", &predict_samples<Dataset>, py::arg("samples"), py::arg("probabilities"),
-           py::arg("contributions"), py::arg("deviations"), py::arg("settings"))
-      .def("predict", &predict_samples<KernelBank>, py::arg("samples"), py::arg("probabilities"),
-           py::arg("contributions"), py::arg("deviations"), py::arg("settings"))
+      .def("predict", &predict_samples, py::arg("samples"), py::arg("probabilities"), py::arg("contributions"),
+           py::arg("deviations"), py::arg("settings"))
       .def("training_bank", [](const Model& self) { return self.recipe.value().training_bank(); })
       .def("bank_for",
            [](const Model& self, const Dataset& data, const Settings& settings) {

@@ -122,6 +122,9 @@ class KernelBank:
     def save(self, path):
         """Write the bank to a file that ``KernelBank.load`` and the command line read.
 
+        A square bank is one of training samples. Where rounding made entries differ from their mirror images, the file has the
+        mean of both.
+
         Parameters
         ----------
         path : str or path-like
@@ -149,9 +152,7 @@ class KernelBank:
         bank : KernelBank
             The kernels, exactly symmetric.
         """
-        data = core.Dataset(np.empty((self.shape[0], 0)), [])
-        for name, kernel in zip(self.names, self.stack()):
-            data.add_kernel(name, kernel)
+        data = dataset_of_kernels(self.stack(), self.names)
         with python_words():
             recipe = core.Recipe.fit(data, "precomputed", False, "none", clip_spectrum, core.Settings())
         kernels = recipe.training_bank().panels(0, len(self.names), 0, self.shape[0])
@@ -212,6 +213,14 @@ class KernelBank:
 
     def __reduce__(self):
         return KernelBank, (np.moveaxis(self.stack(), 0, 2), self.names)
+
+
+def dataset_of_kernels(stack, names):
+    """Kernels (P, rows, columns) as the library has them from files: whoever gives them, predictions have the same bits."""
+    data = core.Dataset(np.empty((stack.shape[1], 0)), [])
+    for name, kernel in zip(names, stack):
+        data.add_kernel(name, kernel)
+    return data
 
 
 def refuse_indefinite(bank):

@@ -184,12 +184,18 @@ def part_of(X, part, kernel):
         missing = [column for column in columns if column not in X.columns]
         if missing:
             raise ValueError(f"kernel {kernel!r} looks at the column {missing[0]!r}, which X does not have")
-        if isinstance(part, str) and X[part].dtype == object:
-            return list(X[part])   # graphs, texts, series: one object for each sample
+        if isinstance(part, str) and _holds_objects(X[part]):
+            return list(X[part])
         return X[columns].to_numpy(dtype=np.float64)
     if isinstance(part, str):
         raise ValueError(f"kernel {kernel!r} looks at {part!r}, but X is an array; its columns have numbers")
     return np.asarray(X)[:, part]
+
+
+def _holds_objects(column):
+    """Graphs, texts, series: one object for each sample. Texts have a dtype of their own ("str", "string[pyarrow]") from pandas 3
+    on, and in polars."""
+    return str(column.dtype).lower().startswith(("object", "str"))
 
 
 def _view_of(X, part, kernel):

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _frames as frames
 from . import _views as several
-from ._bank import KernelBank, as_bank
+from ._bank import as_bank, dataset_of_kernels
 from ._compat import allow_nan, validate_data
 from ._kernels import Kernels
 from ._load import core
@@ -150,7 +150,7 @@ def new_samples(estimator, X):
     functions = functions_of(estimator.kernels)
     if functions is not None:
         stack = kernel_stack(functions, X, estimator._fit_X)
-        return core.Bank.from_stack(stack, function_names(functions), False)
+        return dataset_of_kernels(stack, function_names(functions))
     return core.Dataset(X, feature_names(estimator))
 
 
@@ -181,11 +181,4 @@ def _new_kernels(estimator, model, bank):
         raise ValueError(f"X holds {bank.shape[2]} kernels, but the model was trained with {len(model.kernel_names)}")
     if estimator._kept is not None:
         bank = bank[:, estimator._kept]
-    if model.takes_plain_kernels:
-        plain = KernelBank.__new__(KernelBank)
-        plain.__dict__.update(bank.__dict__, names=list(model.kernel_names))
-        return core.Bank.from_stack(plain.stack(), plain.names, False)
-    data = core.Dataset(np.empty((bank.shape[0], 0)), [])
-    for name, kernel in zip(bank.names, bank.stack()):
-        data.add_kernel(name, kernel)
-    return data
+    return dataset_of_kernels(bank.stack(), bank.names)

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 
-class _Counted:
-    """Kernels that are inner products of counts: ``fit_transform`` and ``transform`` as :class:`KernelFunctions` calls them."""
+class _TextKernels:
+    """``fit_transform`` and ``transform`` as :class:`KernelFunctions` calls them."""
 
     def fit_transform(self, X, y=None):
         """Kernels among the training texts.
@@ -24,11 +24,7 @@ class _Counted:
         -------
         ndarray of shape (n, n)
         """
-        texts = _texts(X)
-        self._letters = sorted(set("".join(texts)))
-        self._places = {}
-        self._training = self._counts(texts)
-        return self._products(self._training)
+        return self._among(_texts(X))
 
     def transform(self, X):
         """Kernels between new texts and those of training.
@@ -42,7 +38,20 @@ class _Counted:
         -------
         ndarray of shape (m, n)
         """
-        return self._products(self._counts(_texts(X)))
+        return self._between(_texts(X))
+
+
+class _Counted(_TextKernels):
+    """Kernels that are inner products of counts."""
+
+    def _among(self, texts):
+        self._letters = sorted(set("".join(texts)))
+        self._places = {}
+        self._training = self._counts(texts)
+        return self._products(self._training)
+
+    def _between(self, texts):
+        return self._products(self._counts(texts))
 
     def _counts(self, texts):
         """Rows of counts; features that were not there in training are columns behind those that were."""
@@ -155,7 +164,7 @@ class GappySpectrum(_Counted):
 
 
 @dataclass
-class EditDistances:
+class EditDistances(_TextKernels):
     """A Gaussian of the vectors of edit distances to all training texts.
 
     An exponential of the distance itself need not be positive semidefinite; this always is. The edit distance is the least
@@ -177,22 +186,9 @@ class EditDistances:
 
     width: float = None
 
-    def fit_transform(self, X, y=None):
-        """Kernels among the training texts.
-
-        Parameters
-        ----------
-        X : sequence of str
-            The training texts.
-        y : ignored
-            As scikit-learn's transformers have it.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-        """
-        self._texts = _texts(X)
-        self._vectors = self._distances(self._texts)
+    def _among(self, texts):
+        self._texts = texts
+        self._vectors = self._distances(texts)
         apart = self._apart(self._vectors)
         self._width = self.width
         if self._width is None:
@@ -200,19 +196,8 @@ class EditDistances:
             self._width = float(median)
         return self._gaussian(apart)
 
-    def transform(self, X):
-        """Kernels between new texts and those of training.
-
-        Parameters
-        ----------
-        X : sequence of str
-            The new texts.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self._gaussian(self._apart(self._distances(_texts(X))))
+    def _between(self, texts):
+        return self._gaussian(self._apart(self._distances(texts)))
 
     def _distances(self, texts):
         return np.array([edit_distances(text, self._texts) for text in texts])

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -175,7 +176,7 @@ void require_weights(const Dataset& data, const DatasetRequest& request,
 
 // Labels inside a kernel file must go by the target's name, like those of any other format.
 data::MatrixFile read_matrices(const std::string& path, const DatasetRequest& request, const Context& context) {
-  data::MatrixFile file = data::read_matrix_file(path, context);
+  data::MatrixFile file = data::read_matrix_file(path, data::rows_of(request), context);
   if (!request.target.empty() && request.target != file.label_name && !data::is_target_name(request.target)) {
     file.labels.clear();
   }
@@ -231,6 +232,10 @@ std::vector<PrecomputedMatrix> select_matrices(const std::vector<PrecomputedMatr
   result.reserve(matrices.size());
   for (const PrecomputedMatrix& matrix : matrices) {
     const ConstMatrixView values = matrix.values.view();
+    if (columns == nullptr && std::ranges::equal(rows, std::views::iota(Index{0}, values.rows))) {
+      result.push_back(matrix);  // all of it, which needs no copy
+      continue;
+    }
     result.push_back({matrix.name, select_entries(values, rows, columns ? *columns : all_of(values.cols))});
   }
   return result;

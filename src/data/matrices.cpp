@@ -16,6 +16,7 @@
 #include "data/names.h"
 #include "data/number.h"
 #include "data/sources.h"
+#include "data/symmetry.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 
@@ -32,23 +33,12 @@ void require_finite(std::span<const double> values, Index rows, const std::strin
   }
 }
 
-// Rounding that makes a symmetric matrix differ from its mirror image is taken out here, where the numbers are not
-// shared yet: kernels of training samples must be symmetric to the bit, and a copy of each would be made for it.
-void round_to_symmetry(MatrixView matrix) {
-  constexpr double tolerance = 1e-8;  // of the largest entry, as for kernels that are not read from files
-  if (matrix.rows != matrix.cols) return;
-  double largest = 0.0;
-  double difference = 0.0;
-  for (Index j = 0; j < matrix.cols; ++j) {
-    for (Index i = 0; i <= j; ++i) {
-      largest = std::max({largest, std::abs(matrix(i, j)), std::abs(matrix(j, i))});
-      difference = std::max(difference, std::abs(matrix(i, j) - matrix(j, i)));
-    }
-  }
-  if (difference == 0.0 || !(difference <= tolerance * largest)) return;
-  for (Index j = 0; j < matrix.cols; ++j) {
-    for (Index i = 0; i < j; ++i) matrix(i, j) = matrix(j, i) = 0.5 * matrix(i, j) + 0.5 * matrix(j, i);
-  }
+// Kernels of training samples must be their own mirror images to the bit. What rounding took from that is given back here,
+// where the numbers are not shared yet: later a copy of each would be made for it.
+void round_to_symmetry(MatrixView matrix, MatrixRows rows) {
+  if (rows == MatrixRows::new_samples || matrix.rows != matrix.cols) return;
+  const Asymmetry found = asymmetry(matrix);
+  if (!found.exact() && found.rounding()) average_mirror_images(matrix);
 }
 
 bool is_word(std::string_view cell) {
@@ -81,7 +71,7 @@ Corner find_corner(const TextTable& table) {
   return corner;
 }
 
-MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
+MatrixFile matrix_of_table(const TextTable& table, MatrixRows meaning, const Context& context) {
   const Corner corner = find_corner(table);
   MatrixFile file;
   file.path = table.source;
@@ -113,7 +103,7 @@ MatrixFile matrix_of_table(const TextTable& table, const Context& context) {
   for (Index j = 0; corner.row == 1 && j < columns; ++j) {
     file.column_ids.emplace_back(table.cell(0, j + corner.column));
   }
-  round_to_symmetry(matrix.view());
+  round_to_symmetry(matrix.view(), meaning);
   file.reading_bytes = table.bytes();
   file.matrices.push_back({stem_of(table.source), std::move(matrix)});
   return file;
@@ -151,7 +141,8 @@ std::vector<Array> kernel_arrays(std::vector<Array>& arrays, const std::string& 
   return chosen;
 }
 
-MatrixFile matrices_of_file(const std::string& path, Format format, const Context& context) {
+MatrixFile matrices_of_file(const std::string& path, Format format, MatrixRows meaning,
+                            const Context& context) {
   MatrixFile file;
   file.path = path;
   std::vector<Array> arrays = read_arrays(path, format, context);
@@ -163,12 +154,12 @@ MatrixFile matrices_of_file(const std::string& path, Format format, const Contex
       file.row_ids = array_texts(array, path);
     }
   }
-  file.matrices = matrices_of_arrays(kernel_arrays(arrays, path), path);
+  file.matrices = matrices_of_arrays(kernel_arrays(arrays, path), path, meaning);
   return file;
 }
 
 // A bank that `kloom kernels build` wrote: kernels × rows × columns, each kernel in row-major order.
-MatrixFile matrices_of_bank(const std::string& path, const Context& context) {
+MatrixFile matrices_of_bank(const std::string& path, MatrixRows meaning, const Context& context) {
   const Container container = Container::map(path, bank_format);
   if (container.version() != bank_version) {
     throw FileError(fmt::format("'{}' has version {} of the bank format, and this kloom reads version {}.",
@@ -198,7 +189,7 @@ MatrixFile matrices_of_bank(const std::string& path, const Context& context) {
       }
     }
     require_finite(matrix.values(), rows, name, path);
-    round_to_symmetry(matrix.view());
+    round_to_symmetry(matrix.view(), meaning);
     file.matrices.push_back({name, std::move(matrix)});
   }
   return file;
@@ -316,7 +307,8 @@ void add_named(std::vector<PrecomputedMatrix>& all, PrecomputedMatrix matrix, co
 
 }  // namespace
 
-std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays, const std::string& path) {
+std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays, const std::string& path,
+                                                  MatrixRows meaning) {
   std::vector<PrecomputedMatrix> result;
   for (Array& array : arrays) {
     const std::string name = array.name.empty() ? stem_of(path) : array.name;
@@ -333,23 +325,23 @@ std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays, con
       const std::string numbered = stack ? fmt::format("{}[{}]", name, p + 1) : name;
       double* begin = values->data() + p * rows * columns;
       require_finite({begin, at(rows * columns)}, rows, numbered, path);
-      round_to_symmetry({begin, rows, columns, rows});
+      round_to_symmetry({begin, rows, columns, rows}, meaning);
       result.push_back({numbered, SharedMatrix(std::shared_ptr<const double>(values, begin), rows, columns)});
     }
   }
   return result;
 }
 
-MatrixFile read_matrix_file(const std::string& path, const Context& context) {
-  if (path.ends_with(".kloom")) return matrices_of_bank(path, context);
+MatrixFile read_matrix_file(const std::string& path, MatrixRows meaning, const Context& context) {
+  if (path.ends_with(".kloom")) return matrices_of_bank(path, meaning, context);
   const FileKind kind = kind_of_file(path);
   if (kind.format == Format::svmlight) {
     throw InvalidArgument(fmt::format(
         "{}: matrices are read from CSV, TSV, NPY, NPZ and MAT files, and from banks (.kloom).", path));
   }
   MatrixFile file = kind.format == Format::table
-                        ? matrix_of_table(read_table(path, kind, false, context), context)
-                        : matrices_of_file(path, kind.format, context);
+                        ? matrix_of_table(read_table(path, kind, false, context), meaning, context)
+                        : matrices_of_file(path, kind.format, meaning, context);
   check_lengths(file);
   // Ids given once hold for both sides of a square matrix.
   const SharedMatrix& first = file.matrices[0].values;

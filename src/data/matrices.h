@@ -23,14 +23,21 @@ struct MatrixFile {
   std::size_t reading_bytes = 0;    // what reading took besides the matrices
 };
 
+// What the rows of matrices are. Columns are training samples, so of training samples matrices are symmetric, and what
+// rounding took from that is given back. Rows of new samples are left as they are, also where there are as many as columns.
+enum class MatrixRows { training_samples, new_samples };
+[[nodiscard]] inline MatrixRows rows_of(const DatasetRequest& request) {
+  return request.target_required ? MatrixRows::training_samples : MatrixRows::new_samples;
+}
+
 // CSV or TSV (numbers only, or with ids in a first line and a first column), NPY, NPZ, MAT, or a bank (.kloom).
 // Throws InvalidArgument naming the entry for anything that is not a finite number.
-[[nodiscard]] MatrixFile read_matrix_file(const std::string& path, const Context& context);
+[[nodiscard]] MatrixFile read_matrix_file(const std::string& path, MatrixRows meaning, const Context& context);
 
 // Two- and three-dimensional arrays as matrices called "name", or "name[1]", "name[2]", … for a stack; an
 // array without a name is called after the file.
 [[nodiscard]] std::vector<PrecomputedMatrix> matrices_of_arrays(std::vector<Array> arrays,
-                                                                const std::string& path);
+                                                                const std::string& path, MatrixRows meaning);
 
 enum class MatrixUse { kernel, distance };
 

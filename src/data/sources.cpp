@@ -150,7 +150,7 @@ Dataset arrays_to_dataset(const std::string& path, const std::string& view, cons
         "{}: there are no features (an array X, samples × features) and no kernels (K, or KH n × n × m).",
         path));
   }
-  data.kernels = matrices_of_arrays(std::move(kernels), path);
+  data.kernels = matrices_of_arrays(std::move(kernels), path, rows_of(request));
   data.samples = features ? data.features.rows() : data.kernels[0].values.rows();
   if (features) {
     name_features(data, view, feature_names);

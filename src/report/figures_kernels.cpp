@@ -11,6 +11,7 @@
 
 #include "report/figure_frame.h"
 #include "report/figures.h"
+#include "report/kernel_label.h"
 
 namespace kloom::report {
 namespace {
@@ -92,7 +93,7 @@ std::string alone_figure(const Json& report) {
   for (std::size_t k = 0; k < shown; ++k) {
     const double y = 8.0 + kRow * static_cast<double>(k);
     const double held_out = classes ? 1.0 - kernels[k].error : kernels[k].error;
-    svg.text(142.0, y + 13.5, shortened_inside(kernels[k].name, 21), "end", "small");
+    svg.text(142.0, y + 13.5, kernel_label(kernels[k].name, 21), "end", "small");
     svg.rect(value(0.0), y + 4.0, value(held_out) - value(0.0), 11.0, "fill-" + colour(0));
     svg.rect(share(0.0), y + 4.0, share(kernels[k].share) - share(0.0), 11.0, "fill-" + colour(1));
   }

@@ -10,6 +10,7 @@
 
 #include "report/figure_frame.h"
 #include "report/figures.h"
+#include "report/kernel_label.h"
 
 namespace kloom::report {
 namespace {
@@ -97,7 +98,7 @@ std::string weights_figure(const Json& report) {
   for (std::size_t k = 0; k < shown; ++k) {
     const Kernel& kernel = kernels[k];
     const double y = 8.0 + kRow * static_cast<double>(k);
-    svg.text(170.0, y + 13.5, shortened_inside(kernel.name, 26), "end", "small");
+    svg.text(170.0, y + 13.5, kernel_label(kernel.name, 26), "end", "small");
     svg.rect(std::min(x(0.0), x(kernel.weight)), y + 4.0, std::abs(x(kernel.weight) - x(0.0)), 11.0,
              "fill-" + colour(std::min(kOwnColours, place_of(groups, kernel.group))));
     if (!std::isfinite(kernel.deviation)) continue;

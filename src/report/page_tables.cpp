@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kloom/machine.h"
+#include "report/kernel_label.h"
 #include "report/svg.h"
 
 namespace kloom::report {
@@ -197,7 +198,7 @@ std::string weights_side_by_side(const Json& report) {
   HtmlTable table("Kernel weights by method", columns);
   const std::size_t shown = std::min(kMostSideBySide, kernels.size());
   for (std::size_t k = 0; k < shown; ++k) {
-    std::vector<std::string> cells{text_cell(shortened_inside(kernels[k], 40))};
+    std::vector<std::string> cells{text_cell(kernel_label(kernels[k], 40))};
     for (const Shares& own : methods) {
       const auto share = own.of.find(kernels[k]);
       cells.push_back(share == own.of.end() ? cell(nullptr, "–") : share_cell(share->second));

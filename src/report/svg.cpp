@@ -143,7 +143,9 @@ Svg& Svg::text(double x, double y, std::string_view words, std::string_view anch
 }
 
 Svg& Svg::x_axis(const Axis& axis, double top, double bottom, std::string_view title) {
-  for (const double mark : axis.marks(5)) {
+  constexpr double room = 35.0;  // of a number and the space beside it
+  const int most = static_cast<int>(std::clamp((axis.end - axis.start) / room, 2.0, 5.0));
+  for (const double mark : axis.marks(most)) {
     line(axis(mark), top, axis(mark), bottom, "grid");
     text(axis(mark), bottom + 15.0, short_number(mark), "middle", "mark");
   }

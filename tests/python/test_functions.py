@@ -93,6 +93,8 @@ def test_columns_of_objects_views_and_dicts():
     kernels = {"letters": (SharedLetters(), "text"), "numbers": ("rbf", ["u", "v"]), "one": ("rbf", "u")}
     model = make_pipeline(KernelFunctions(kernels), machine())
     assert cross_val_score(model, frame, y, cv=3).mean() > 0.9
+    # What pandas from 3 on makes of texts by itself.
+    assert cross_val_score(model, frame.astype({"text": "string"}), y, cv=3).mean() > 0.9
     assert not hasattr(kernels["letters"][0], "alphabet"), "the user's own object is not fitted"
     several = {"numbers": ("rbf", "x")}
     by_dict = KernelFunctions(several).fit_transform({"x": X[:, :2]})

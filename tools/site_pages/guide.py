@@ -70,7 +70,7 @@ def write(source, staged):
         for other, there in TOP.items():
             page = page.replace(f"]({other}", f"]({there}")
         text.write(staged / place, page)
-    for picture in [*docs.glob("*.png"), *docs.glob("figures/*")]:
+    for picture in [*docs.glob("*.png"), *docs.glob("figures/**/*.*")]:
         target = staged / picture.relative_to(docs)
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, target)

@@ -63,6 +63,9 @@ std::unique_ptr<KernelBank> read_bank(const data::Container& container) {
   if (static_cast<Index>(names.size()) != kernels.shape[0])
     container.damaged("it does not have one name per kernel");
   if (symmetric && rows != cols) container.damaged("its kernels are said to be symmetric and are not square");
+  // As kernels that are given in other ways, so that models of them have the same bits.
+  for (Index p = 0; store.f64 != nullptr && p < kernels.shape[0]; ++p)
+    store.apart.push_back({store.f64 + p * rows * cols, 1.0});
   return std::make_unique<DenseBank>(std::move(store), rows, cols, symmetric, std::move(names));
 }
 

@@ -22,20 +22,13 @@ DenseBank::DenseBank(DenseStore store, Index rows, Index cols, bool symmetric, s
   }
 }
 
-// Neighbours in memory are one stack.
+// Kernels that are apart may happen to be neighbours in memory, as those of one file are. BLAS adds up in another order
+// where there are more of them, so they are taken one by one: where they are must not show in the last bits of a model.
 std::vector<DenseBank::Stack> DenseBank::stacks() const {
   if (store_.apart.empty()) return {{{store_.f64, cols(), rows() * kernels(), cols()}, 0, 1.0}};
   std::vector<Stack> result;
-  for (Index p = 0; p < kernels(); ++p) {
-    if (!result.empty()) {
-      Stack& last = result.back();
-      if (last.entries.data + last.entries.cols * cols() == f64(p) && last.scale == scale(p)) {
-        last.entries.cols += rows();
-        continue;
-      }
-    }
+  for (Index p = 0; p < kernels(); ++p)
     result.push_back({{f64(p), cols(), rows(), cols()}, p * rows(), scale(p)});
-  }
   return result;
 }
 

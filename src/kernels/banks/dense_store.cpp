@@ -3,11 +3,13 @@
 // Where the entries of dense banks come from: evaluated, shared with matrices that are given, or lent by a program.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/progress.h"
+#include "data/symmetry.h"
 #include "kernels/banks/chosen_bank.h"
 #include "kernels/banks/computed_bank.h"
 #include "kernels/banks/dense_bank.h"
@@ -124,30 +126,32 @@ std::unique_ptr<DenseBank> materialise(const KernelBank& source, Range kernels, 
 namespace kloom {
 namespace {
 
-// Kernel p of a bank in the layout of `panels`: finite, and symmetric where that was promised.
-void check_entries(const double* k, Index rows, Index cols, bool symmetric, const std::string& name) {
-  double largest = 0.0;
+void require_finite(const double* k, Index rows, Index cols, const std::string& name) {
   for (Index i = 0; i < rows * cols; ++i) {
-    if (!std::isfinite(k[i])) {
-      throw InvalidArgument("kernel '" + name + "' has an entry that is not finite (row " +
-                            std::to_string(i / cols + 1) + ", column " + std::to_string(i % cols + 1) + ")");
-    }
-    largest = std::max(largest, std::abs(k[i]));
+    if (std::isfinite(k[i])) continue;
+    throw InvalidArgument("kernel '" + name + "' has an entry that is not finite (row " +
+                          std::to_string(i / cols + 1) + ", column " + std::to_string(i % cols + 1) + ")");
   }
-  if (!symmetric) return;
-  // Blocks, because one of the two triangles is read across the rows.
-  constexpr Index kBlock = 32;
-  for (Index top = 0; top < rows; top += kBlock) {
-    for (Index left = 0; left <= top; left += kBlock) {
-      for (Index i = top; i < std::min(rows, top + kBlock); ++i) {
-        for (Index j = left; j < std::min(i, left + kBlock); ++j) {
-          if (std::abs(k[i * cols + j] - k[j * cols + i]) <= 1e-8 * largest) continue;
-          throw InvalidArgument("kernel '" + name + "' is not symmetric at row " + std::to_string(i + 1) +
-                                ", column " + std::to_string(j + 1));
-        }
-      }
-    }
+}
+
+// Kernels that somebody lends, and copies of those that had to change.
+struct LentKernels {
+  std::shared_ptr<const void> owner;
+  std::deque<Matrix> changed;
+};
+
+// A kernel of training samples as its own mirror image: where it is, or the mean of both in a copy.
+const double* symmetric_entries(const double* k, Index samples, const std::string& name, LentKernels& held) {
+  const ConstMatrixView entries{k, samples, samples, samples};
+  const data::Asymmetry found = data::asymmetry(entries);
+  if (found.exact()) return k;
+  if (!found.rounding()) {
+    throw InvalidArgument("kernel '" + name + "' is not symmetric at row " + std::to_string(found.row + 1) +
+                          ", column " + std::to_string(found.column + 1));
   }
+  Matrix& copy = held.changed.emplace_back(samples, samples, Vector(k, k + samples * samples));
+  data::average_mirror_images(copy.view());
+  return copy.data();
 }
 
 }  // namespace
@@ -160,12 +164,18 @@ std::unique_ptr<KernelBank> make_dense_bank(BorrowedKernels given, std::vector<s
                           std::to_string(given.cols) + "; kernels between the same samples are square");
   }
   const Index size = given.rows * given.cols;
-  for (std::size_t p = 0; p < names.size(); ++p)
-    check_entries(given.values + static_cast<Index>(p) * size, given.rows, given.cols, symmetric, names[p]);
+  const auto held = std::make_shared<LentKernels>();
   kernels::DenseStore store;
-  store.f64 = given.values;
-  store.bytes = static_cast<std::size_t>(size) * names.size() * sizeof(double);
-  store.owner = std::move(given.owner);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    const double* entries = given.values + static_cast<Index>(p) * size;
+    require_finite(entries, given.rows, given.cols, names[p]);
+    if (symmetric) entries = symmetric_entries(entries, given.rows, names[p], *held);
+    store.apart.push_back({entries, 1.0});
+  }
+  held->owner = std::move(given.owner);
+  store.f64 = store.apart.front().entries;
+  store.bytes = static_cast<std::size_t>(size) * (names.size() + held->changed.size()) * sizeof(double);
+  store.owner = held;
   return std::make_unique<kernels::DenseBank>(std::move(store), given.rows, given.cols, symmetric,
                                               std::move(names));
 }

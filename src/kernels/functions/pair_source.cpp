@@ -91,13 +91,15 @@ Vector CountPairs::norms(const KmerCounts& counts) {
 }
 
 void MatrixPairs::fill(Range rows, Range cols, double* out, Index stride, double* /*scratch*/) const {
-  for (Index i = rows.begin; i < rows.end; ++i) {
-    double* row = out + (i - rows.begin) * stride;
-    if (symmetric_) {
-      std::copy_n(values_.column(i).data() + cols.begin, cols.size(), row);
-    } else {
-      for (Index j = cols.begin; j < cols.end; ++j) row[j - cols.begin] = values_(i, j);
-    }
+  if (symmetric_) {
+    for (Index i = rows.begin; i < rows.end; ++i, out += stride)
+      std::copy_n(values_.column(i).data() + cols.begin, cols.size(), out);
+    return;
+  }
+  // A few rows at a time, down one column after the other, as they are in memory.
+  for (Index j = cols.begin; j < cols.end; ++j, ++out) {
+    const double* column = values_.column(j).data();
+    for (Index i = rows.begin; i < rows.end; ++i) out[(i - rows.begin) * stride] = column[i];
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "algebra/blas.h"
 #include "base/progress.h"
+#include "data/symmetry.h"
 #include "kloom/error.h"
 
 namespace kloom::kernels {
@@ -24,40 +25,31 @@ void require_square(const PrecomputedMatrix& m, Index samples, const char* what)
                                       m.values.rows(), m.values.cols(), samples));
 }
 
-// Largest absolute entry of a matrix whose entries are all finite.
-double largest_finite(const PrecomputedMatrix& m, const char* what) {
-  double largest = 0.0;
+void require_finite(const PrecomputedMatrix& m, const char* what) {
   for (Index j = 0; j < m.values.cols(); ++j)
     for (Index i = 0; i < m.values.rows(); ++i) {
-      const double v = m.values(i, j);
-      if (!std::isfinite(v))
-        throw InvalidArgument(
-            fmt::format("{} '{}' has the value {} in row {}, column {}; every entry must be finite", what,
-                        m.name, v, i + 1, j + 1));
-      largest = std::max(largest, std::abs(v));
+      if (std::isfinite(m.values(i, j))) continue;
+      throw InvalidArgument(
+          fmt::format("{} '{}' has the value {} in row {}, column {}; every entry must be finite", what, m.name,
+                      m.values(i, j), i + 1, j + 1));
     }
-  return largest;
 }
 
-// Numbers are copied only where they must change: the caller's data share them.
-void make_symmetric(PrecomputedMatrix& m, double largest, const char* what) {
-  bool differs = false;
-  for (Index j = 0; j < m.values.cols(); ++j)
-    for (Index i = j + 1; i < m.values.rows(); ++i) {
-      const double below = m.values(i, j);
-      const double above = m.values(j, i);
-      if (std::abs(below - above) > kSymmetryTolerance * largest)
-        throw InvalidArgument(
-            fmt::format("{} '{}' is not symmetric: row {}, column {} is {}, but row {}, column {} is "
-                        "{}; give (K + Kᵀ)/2 if that is what you mean",
-                        what, m.name, i + 1, j + 1, below, j + 1, i + 1, above));
-      differs = differs || below != above;
-    }
-  if (!differs) return;
+// Numbers are copied only where they must change: the caller's data share them. Returns the size of the largest entry.
+double make_symmetric(PrecomputedMatrix& m, const char* what) {
+  const data::Asymmetry found = data::asymmetry(m.values.view());
+  if (found.exact()) return found.largest;
+  if (!found.rounding()) {
+    throw InvalidArgument(fmt::format(
+        "{} '{}' is not symmetric: row {}, column {} is {}, but row {}, column {} is {}; give (K + Kᵀ)/2 if that is what "
+        "you mean",
+        what, m.name, found.row + 1, found.column + 1, m.values(found.row, found.column), found.column + 1,
+        found.row + 1, m.values(found.column, found.row)));
+  }
   Matrix mean = m.values.copy();
-  for (Index j = 0; j < mean.cols(); ++j)
-    for (Index i = j + 1; i < mean.rows(); ++i) mean(i, j) = mean(j, i) = 0.5 * mean(i, j) + 0.5 * mean(j, i);
+  data::average_mirror_images(mean.view());
   m.values = SharedMatrix(std::move(mean));
+  return found.largest;
 }
 
 // Lower estimate of the largest eigenvalue by power iteration; good to a few per cent, which a tolerance
@@ -131,8 +123,8 @@ double clip_spectrum(Matrix& kernel) {
 
 void prepare_kernel(PrecomputedMatrix& kernel, Index samples, bool clip, const Context& context) {
   require_square(kernel, samples, "kernel");
-  const double largest = largest_finite(kernel, "kernel");
-  make_symmetric(kernel, largest, "kernel");
+  require_finite(kernel, "kernel");
+  make_symmetric(kernel, "kernel");
   const SpectrumCheck check = check_spectrum(kernel.values);
   if (check.semidefinite) return;
   if (!clip) fail_indefinite(kernel.name, check);
@@ -150,7 +142,7 @@ void prepare_kernel(PrecomputedMatrix& kernel, Index samples, bool clip, const C
 
 void prepare_distance(PrecomputedMatrix& distance, Index samples) {
   require_square(distance, samples, "distance");
-  const double largest = largest_finite(distance, "distance");
+  require_finite(distance, "distance");
   for (Index j = 0; j < samples; ++j)
     for (Index i = 0; i < samples; ++i)
       if (distance.values(i, j) < 0.0)
@@ -158,10 +150,10 @@ void prepare_distance(PrecomputedMatrix& distance, Index samples) {
             fmt::format("distance '{}' is negative ({}) in row {}, column {}; if it holds "
                         "similarities, give it as a kernel",
                         distance.name, distance.values(i, j), i + 1, j + 1));
-  make_symmetric(distance, largest, "distance");
+  const double largest = make_symmetric(distance, "distance");
   bool differs = false;
   for (Index i = 0; i < samples; ++i) {
-    if (distance.values(i, i) > kSymmetryTolerance * largest)
+    if (distance.values(i, i) > data::symmetry_tolerance * largest)
       throw InvalidArgument(fmt::format("distance '{}' is {} between sample {} and itself; it must be 0",
                                         distance.name, distance.values(i, i), i + 1));
     differs = differs || distance.values(i, i) != 0.0;

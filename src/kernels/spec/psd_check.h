@@ -10,9 +10,7 @@
 
 namespace kloom::kernels {
 
-// Entries may differ from their mirror image by this part of the largest entry, and the smallest eigenvalue
-// may lie this part of the largest below zero.
-constexpr double kSymmetryTolerance = 1e-8;
+// The smallest eigenvalue may lie this part of the largest below zero.
 constexpr double kDefinitenessTolerance = 1e-8;
 
 struct SpectrumCheck {

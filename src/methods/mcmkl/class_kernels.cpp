@@ -216,7 +216,7 @@ std::vector<Index> places_of(const std::vector<std::string>& ids, Index size, co
 
 std::vector<ClassKernel> kernels_in_file(const std::string& path, const std::vector<std::string>& classes,
                                          const Context& context) {
-  const data::MatrixFile file = data::read_matrix_file(path, context);
+  const data::MatrixFile file = data::read_matrix_file(path, data::MatrixRows::training_samples, context);
   std::vector<ClassKernel> result;
   for (const PrecomputedMatrix& one : file.matrices) {
     const SharedMatrix& values = one.values;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kloom/error.h"
+#include "report/kernel_label.h"
 #include "report/svg.h"
 
 namespace kloom {
@@ -107,6 +108,13 @@ TEST(Svg, NumbersTicksAndShortNames) {
   EXPECT_EQ(shortened("αβγδ", 4), "αβγδ");
   EXPECT_EQ(shortened("αβγδε", 4), "αβγ…");
   EXPECT_EQ(shortened_inside("rbf(width=0.847134) on view alpha", 11), "rbf(w…alpha");
+  EXPECT_EQ(kernel_label("rbf(width=0.847134) on view alpha", 33), "rbf(width=0.847134) on view alpha");
+  EXPECT_EQ(kernel_label("rbf(width=0.847134) on view alpha", 32), "rbf(width=0.847) on view alpha");
+  EXPECT_EQ(kernel_label("rbf(width=0.847134) on view alpha", 21), "rbf(0.847) on alpha");
+  EXPECT_EQ(kernel_label("rbf(width=0.847134) on view alpha", 11), "rbf(0…alpha");
+  EXPECT_EQ(kernel_label("rbf(width=1.63335, scale=ranks) on x2.50001", 29), "rbf(1.63, ranks) on x2.50001");
+  EXPECT_EQ(kernel_label("trees(leaves=8)", 10), "trees(8)") << "nothing behind the parameters";
+  EXPECT_EQ(kernel_label("a long name of a matrix", 9), "a lo…trix");
   EXPECT_EQ(escaped("<a href='x'>&\""), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
 }
 

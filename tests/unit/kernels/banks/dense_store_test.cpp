@@ -3,6 +3,7 @@
 // Kernels that are given are checked, and held once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -99,6 +100,34 @@ TEST(DenseStore, BorrowedKernelsAreChecked) {
     EXPECT_THROW((void)make(70, 70), InvalidArgument) << place;
     values[static_cast<std::size_t>(70 * 70 + place)] = 1.0;
   }
+}
+
+// Methods read the half of a kernel that suits them, so its rounding must not show in what they find.
+TEST(DenseStore, KernelsThatRoundingMadeDifferAreTheirMeans) {
+  constexpr Index n = 40;
+  Vector values;
+  for (const double width : {1.0, 2.0, 3.0}) {
+    const Matrix x = test::normal_matrix(n, 4, 22);
+    const Matrix kernel = test::rbf_kernel(x, x, width);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) values.push_back(kernel(std::max(i, j), std::min(i, j)));
+  }
+  double& entry = values[static_cast<std::size_t>(n * n + 7 * n + 3)];
+  entry *= 1.0 + 4.0 * std::numeric_limits<double>::epsilon();
+  const Vector before = values;
+  const auto bank =
+      make_dense_bank(BorrowedKernels{values.data(), n, n, {}}, {"same", "differs", "same too"}, true);
+  EXPECT_EQ(values, before) << "memory that is lent is only read";
+  Vector held(values.size());
+  bank->panels({0, 3}, {0, n}, held.data());
+  for (Index p = 0; p < 3; ++p) {
+    const double* k = before.data() + p * n * n;
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j)
+        ASSERT_EQ(held[at(p * n * n + i * n + j)], (k[i * n + j] + k[j * n + i]) / 2.0) << p;
+  }
+  EXPECT_EQ(bank->bytes(), 4 * n * n * sizeof(double))
+      << "a copy of one kernel, beside the three that are lent";
 }
 
 }  // namespace
