@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -66,6 +67,53 @@ TEST(RidgeMachine, LeaveOneOutIsWhatAFitWithoutTheSampleSays) {
     const Eigen::VectorXd w = normal.ldlt().solve(rest.transpose() * y);
     EXPECT_NEAR(machine.held_out(left, 0), z.row(left).dot(w), 1e-7);
   }
+}
+
+// Squared errors of fits that really leave each sample out.
+Vector errors_left_out(const Eigen::MatrixXd& z, const Vector& numbers, double ridge) {
+  Vector errors;
+  for (Index left = 0; left < z.rows(); ++left) {
+    Eigen::MatrixXd rest = z;
+    Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(numbers.data(), z.rows());
+    rest.row(left).setZero();
+    y(left) = 0.0;
+    const Eigen::MatrixXd normal =
+        rest.transpose() * rest + ridge * Eigen::MatrixXd::Identity(z.cols(), z.cols());
+    const double away = z.row(left).dot(normal.ldlt().solve(rest.transpose() * y)) - numbers[at(left)];
+    errors.push_back(away * away);
+  }
+  return errors;
+}
+
+TEST(RidgeMachine, TakesTheStrongestStrengthThatIsAsGoodAsTheBest) {
+  const auto problem = test::binary_problem(30, 3, {1.0}, 6);
+  const auto bank = make_dense_bank(problem.kernels, problem.names, true);
+  const KernelFeatures features = kernel_features(*bank, Vector{1.0, 0.0}, everyone(30), 1000);
+  MachineTask task = numbers_task(problem);
+  test::Normal noise(3);
+  for (double& y : task.numbers) y += 0.5 * noise();
+  const Eigen::MatrixXd phi = eigen(features.phi);
+  Eigen::MatrixXd z(phi.rows(), phi.cols() + 1);
+  z << Eigen::VectorXd::Constant(phi.rows(), 30.0), phi;  // the constant of the machine
+  std::vector<Vector> errors;
+  Vector sums;
+  for (int step = 0; step < 13; ++step) {
+    errors.push_back(errors_left_out(z, task.numbers, 1e-4 * std::pow(10.0, 0.5 * step)));
+    sums.push_back(std::accumulate(errors.back().begin(), errors.back().end(), 0.0));
+  }
+  const auto best = static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
+  std::size_t expected = best;
+  for (std::size_t step = best; step < 13; ++step) {
+    const double mean = (sums[step] - sums[best]) / 30.0;
+    double variance = 0.0;  // of the mean
+    for (std::size_t i = 0; i < 30; ++i)
+      variance += std::pow(errors[step][i] - errors[best][i] - mean, 2) / (30.0 * 30.0);
+    if (mean <= std::sqrt(variance)) expected = step;
+  }
+  ASSERT_GT(expected, best) << "the example tells nothing";
+  const Machine machine = ridge_machine(features.phi, task);
+  EXPECT_NEAR(machine.ridge, 1e-4 * std::pow(10.0, 0.5 * static_cast<double>(expected)), 1e-9 * machine.ridge);
+  EXPECT_NEAR(machine.loss, sums[expected] / 30.0, 1e-7);
 }
 
 // Every fold has a kernel of its own here, as if kernels had learned from all samples but those of the fold.
