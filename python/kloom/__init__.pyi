@@ -568,6 +568,7 @@ class GMKLClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -615,6 +616,7 @@ class GMKLRegressor(RegressorMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float
@@ -1027,6 +1029,7 @@ class LPBetaClassifier(ClassifierMixin, BaseEstimator):
     kernel_weights_: _Array
     kernel_weights_std_: _Array
     kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
     n_iter_: int
     report_: dict[str, Any]
     objective_: float

@@ -50,6 +50,7 @@ std::unique_ptr<KernelBank> read_bank(const data::Container& container) {
   data::Fields fields(document, container.source(), "the bank");
   auto names = fields.texts("names");
   const bool symmetric = fields.flag("symmetric");
+  const bool apart = fields.find("apart") != nullptr;
   (void)fields.find("recipe");
   fields.finish();
 
@@ -63,8 +64,8 @@ std::unique_ptr<KernelBank> read_bank(const data::Container& container) {
   if (static_cast<Index>(names.size()) != kernels.shape[0])
     container.damaged("it does not have one name per kernel");
   if (symmetric && rows != cols) container.damaged("its kernels are said to be symmetric and are not square");
-  // As kernels that are given in other ways, so that models of them have the same bits.
-  for (Index p = 0; store.f64 != nullptr && p < kernels.shape[0]; ++p)
+  // As they were taken before they were saved, so that models of them have the same bits.
+  for (Index p = 0; apart && store.f64 != nullptr && p < kernels.shape[0]; ++p)
     store.apart.push_back({store.f64 + p * rows * cols, 1.0});
   return std::make_unique<DenseBank>(std::move(store), rows, cols, symmetric, std::move(names));
 }
@@ -80,8 +81,10 @@ void save_bank(const KernelBank& bank, const std::string& path, const Context& c
         "the views themselves, fill the gaps in (--impute median), or keep whole samples (--join inner).");
   data::ContainerPlan plan{std::string(data::bank_format), std::string(data::bank_version)};
   plan.add("kernels", data::Dtype::f64, {bank.kernels(), bank.rows(), bank.cols()});
-  const std::string document =
-      nlohmann::json{{"names", data::encode_texts(bank.names())}, {"symmetric", bank.symmetric()}}.dump();
+  nlohmann::json description{{"names", data::encode_texts(bank.names())}, {"symmetric", bank.symmetric()}};
+  const auto* dense = dynamic_cast<const kernels::DenseBank*>(&bank);
+  if (dense != nullptr && dense->are_apart()) description["apart"] = true;
+  const std::string document = description.dump();
   plan.add("document", data::Dtype::u8, {static_cast<Index>(document.size())});
   data::ContainerWriter writer(plan, path);
   kernels::write_panels(bank, writer, context);

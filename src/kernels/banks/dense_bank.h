@@ -50,6 +50,8 @@ class DenseBank final : public KernelBank {
   [[nodiscard]] Matrix apply_adjoint(ConstMatrixView g) const override;
   [[nodiscard]] Matrix gram() const override;
 
+  // Kernels are taken one by one, as those that were given are.
+  [[nodiscard]] bool are_apart() const { return !store_.apart.empty(); }
   // Entries of a kernel without its scale.
   [[nodiscard]] const double* f64(Index kernel) const {
     return store_.apart.empty() ? store_.f64 + kernel * rows() * cols() : store_.apart[at(kernel)].entries;

@@ -17,9 +17,6 @@ struct Value {
   Vector gradient;
 };
 
-// Towards equal shares, in samples: with few of them the shares of least held-out loss overfit.
-constexpr double kPull = 5.0;
-
 class BlendProblem {
  public:
   BlendProblem(const std::vector<const Machine*>& machines, const MachineTask& task,
@@ -50,8 +47,8 @@ class BlendProblem {
     for (std::size_t k = 0; k < s.size(); ++k) {
       if (!in_play_[k]) continue;
       value.gradient[k] =
-          algebra::dot(residuals.values(), machines_[k]->held_out.values()) + 2.0 * kPull * (s[k] - prior_);
-      value.objective += kPull * (s[k] - prior_) * (s[k] - prior_);
+          algebra::dot(residuals.values(), machines_[k]->held_out.values()) + 2.0 * (s[k] - prior_);
+      value.objective += (s[k] - prior_) * (s[k] - prior_);
     }
     return value;
   }

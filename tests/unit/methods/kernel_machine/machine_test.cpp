@@ -91,7 +91,7 @@ TEST(RidgeMachine, TakesTheStrongestStrengthThatIsAsGoodAsTheBest) {
   const KernelFeatures features = kernel_features(*bank, Vector{1.0, 0.0}, everyone(30), 1000);
   MachineTask task = numbers_task(problem);
   test::Normal noise(3);
-  for (double& y : task.numbers) y += 0.5 * noise();
+  for (double& y : task.numbers) y += 1.5 * noise();
   const Eigen::MatrixXd phi = eigen(features.phi);
   Eigen::MatrixXd z(phi.rows(), phi.cols() + 1);
   z << Eigen::VectorXd::Constant(phi.rows(), 30.0), phi;  // the constant of the machine
