@@ -139,8 +139,9 @@ TEST(ManyKernels, ManyClassesDoNotMultiplyTheChoices) {
   for (Index i = 0; i < kSamples; ++i) {
     const Index c = i % kClasses;
     targets.codes.push_back(static_cast<int>(c));
+    const Index row = c / 4;
     x(i, 0) = 0.2 * x(i, 0) + 3.0 * static_cast<double>(c % 4);
-    x(i, 1) = 0.2 * x(i, 1) + 3.0 * static_cast<double>(c / 4);
+    x(i, 1) = 0.2 * x(i, 1) + 3.0 * static_cast<double>(row);
   }
   std::vector<Matrix> kernels{test::rbf_kernel(x, x, 1.0), test::rbf_kernel(x, x, 4.0)};
   test::make_symmetric(kernels);

@@ -87,6 +87,26 @@ Eigen::VectorXd best_on_simplex(const Eigen::VectorXd& b, const Eigen::MatrixXd&
   return best;
 }
 
+// Kernel weights of the largest bound for given targets y: b_s = Σ_c y_cᵀ U K_s w_c, A_sr = Σ_c tr(K_s U K_r E[w_c w_cᵀ]).
+Eigen::VectorXd best_weights(const std::vector<Eigen::MatrixXd>& k, const Eigen::VectorXd& u,
+                             const Eigen::MatrixXd& y, const Transcribed& t) {
+  const auto p = static_cast<Eigen::Index>(k.size());
+  const Eigen::Index classes = y.cols();
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(p);
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(p, p);
+  for (Eigen::Index s = 0; s < p; ++s) {
+    const Eigen::MatrixXd& ks = k[static_cast<std::size_t>(s)];
+    for (Eigen::Index c = 0; c < classes; ++c) b(s) += y.col(c).dot(u.asDiagonal() * ks * t.w.col(c));
+    for (Eigen::Index r = 0; r < p; ++r) {
+      for (Eigen::Index c = 0; c < classes; ++c) {
+        const Eigen::MatrixXd second = t.w.col(c) * t.w.col(c).transpose() + t.v[static_cast<std::size_t>(c)];
+        a(s, r) += (ks * u.asDiagonal() * k[static_cast<std::size_t>(r)] * second).trace();
+      }
+    }
+  }
+  return best_on_simplex(b, a);
+}
+
 Transcribed transcribe(const MulticlassProblem& problem, double tau, double upsilon, int sweeps) {
   const auto n = static_cast<Eigen::Index>(problem.targets.codes.size());
   const auto classes = static_cast<Eigen::Index>(problem.targets.classes.size());
@@ -127,19 +147,7 @@ Transcribed transcribe(const MulticlassProblem& problem, double tau, double upsi
   update_y();
   update_w();
   for (int sweep = 0; sweep < sweeps; ++sweep) {
-    Eigen::VectorXd b = Eigen::VectorXd::Zero(p);
-    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(p, p);
-    for (Eigen::Index s = 0; s < p; ++s) {
-      const Eigen::MatrixXd& ks = k[static_cast<std::size_t>(s)];
-      for (Eigen::Index c = 0; c < classes; ++c) b(s) += y.col(c).dot(u.asDiagonal() * ks * t.w.col(c));
-      for (Eigen::Index r = 0; r < p; ++r) {
-        for (Eigen::Index c = 0; c < classes; ++c) {
-          const Eigen::MatrixXd second = t.w.col(c) * t.w.col(c).transpose() + t.v[static_cast<std::size_t>(c)];
-          a(s, r) += (ks * u.asDiagonal() * k[static_cast<std::size_t>(r)] * second).trace();
-        }
-      }
-    }
-    t.beta = best_on_simplex(b, a);
+    t.beta = best_weights(k, u, y, t);
     combine();
     update_y();
     for (Eigen::Index c = 0; c < classes; ++c) {
