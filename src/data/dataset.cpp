@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -232,7 +231,7 @@ std::vector<PrecomputedMatrix> select_matrices(const std::vector<PrecomputedMatr
   result.reserve(matrices.size());
   for (const PrecomputedMatrix& matrix : matrices) {
     const ConstMatrixView values = matrix.values.view();
-    if (columns == nullptr && std::ranges::equal(rows, std::views::iota(Index{0}, values.rows))) {
+    if (columns == nullptr && rows == all_of(values.rows)) {
       result.push_back(matrix);  // all of it, which needs no copy
       continue;
     }

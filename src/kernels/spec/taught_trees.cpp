@@ -46,8 +46,9 @@ Vector standardised(Vector numbers) {
 
 std::vector<Index> tree_folds(const Targets& targets, Index folds) {
   const std::vector<Index> among = labelled_samples(targets);
-  std::vector<int> codes;
-  for (const Index i : among) codes.push_back(targets.codes.empty() ? 0 : targets.codes[at(i)]);
+  std::vector<int> codes(among.size());  // all 0: numbers
+  if (!targets.codes.empty())
+    std::ranges::transform(among, codes.begin(), [&](Index i) { return targets.codes[at(i)]; });
   const std::vector<Index> of_labelled = data::stratified_folds(codes, folds, kSeed);
   std::vector<Index> all(at(targets.samples()), -1);
   for (std::size_t k = 0; k < among.size(); ++k) all[at(among[k])] = of_labelled[k];

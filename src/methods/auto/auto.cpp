@@ -498,15 +498,20 @@ FitResult Fitter::fit() {
 }
 
 // The most of three: the kernels of the screening; cross products and eigenvectors of one candidate (kernel_features); its
-// features twice, and once more eigenvectors (ridge_machine). Where trees may have learned, also the features without each
-// fold: of classes all at once.
-std::size_t working_memory(Index n, Index p, Index outputs) {
+// features twice, and once more eigenvectors (ridge_machine). With kernels of trees also the features without each fold: of
+// classes all at once.
+std::size_t working_bytes(Index n, Index p, Index outputs, bool trees) {
   const Index m = n <= kAllUpTo ? n : kSome;
   const Index screened = std::min(n, screened_samples(AutoOptions().screen_on, p));
   const Index folds = n <= kFewSamples ? kFoldsOfFew : n < kernels::kOneFoldJudges ? kFolds : 1;
-  const Index without = std::max(folds * n * std::min(m, kFeaturesOfClasses), 2 * n * m);
+  const Index without = trees ? std::max(folds * n * std::min(m, kFeaturesOfClasses), 2 * n * m) : 0;
   const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m + without});
   return at(most + 40 * n * outputs) * sizeof(double);
+}
+
+// Before the kernels are there it is not known that none is of trees.
+std::size_t working_memory(Index n, Index p, Index outputs) {
+  return working_bytes(n, p, outputs, true);
 }
 
 }  // namespace
@@ -527,8 +532,15 @@ const OptionTable<AutoOptions>& auto_option_table() {
 
 FitResult fit_auto(const KernelBank& bank, const Targets& targets, const AutoOptions& options,
                    const Context& context) {
-  return complete_fit(find_learner(kName), bank, targets, option_texts(auto_option_table(), options), context,
-                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
+  FitResult result =
+      complete_fit(find_learner(kName), bank, targets, option_texts(auto_option_table(), options), context,
+                   [&](FitResult& fitted) { fitted = Fitter(bank, targets, options, context).fit(); });
+  if (kernels::cross_taught(bank.names()).empty()) {
+    const Index outputs = outputs_of(targets);
+    result.report.memory_bytes -= working_bytes(bank.rows(), bank.kernels(), outputs, true) -
+                                  working_bytes(bank.rows(), bank.kernels(), outputs, false);
+  }
+  return result;
 }
 
 Learner auto_learner() {
