@@ -103,8 +103,8 @@ TEST(LpBeta, HeldOutScoresHaveNotSeenTheSample) {
 TEST(LpBeta, PermutedKernelsHavePermutedWeights) {
   const MulticlassProblem problem = problem_of(3);
   MulticlassProblem turned = problem;
-  std::ranges::rotate(turned.kernels, turned.kernels.begin() + 1);
-  std::ranges::rotate(turned.names, turned.names.begin() + 1);
+  std::rotate(turned.kernels.begin(), turned.kernels.begin() + 1, turned.kernels.end());
+  std::rotate(turned.names.begin(), turned.names.begin() + 1, turned.names.end());
   for (const char* per : {"kernel", "class"}) {
     const Model one = fitted(problem, {{"weights_per", per}}).model;
     const Model other = fitted(turned, {{"weights_per", per}}).model;
