@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/model.h"
 #include "support/files.h"
@@ -23,6 +24,19 @@ inline std::string refusal_of(const Model& model) {
     return error.what();
   }
   return "accepted";
+}
+
+// Written and read, a model says the same to the last bit.
+inline void expect_same_when_loaded(const Model& model, const KernelBank& bank) {
+  const Model loaded = model_from_bytes(model_bytes(model));
+  PredictOptions options;
+  options.contributions = true;
+  const Predictions before = predict(model, bank, options, {});
+  const Predictions after = predict(loaded, bank, options, {});
+  EXPECT_EQ(before.scores, after.scores);
+  EXPECT_EQ(before.probabilities, after.probabilities);
+  EXPECT_EQ(before.contributions, after.contributions);
+  EXPECT_EQ(model_bytes(loaded), model_bytes(model));
 }
 
 // Every byte of a model file is under a checksum. `same(a, b)`: the models are equal in every field.

@@ -8,8 +8,8 @@
 
 #include "kloom/error.h"
 #include "kloom/kernels.h"
+#include "methods/margin/probability.h"
 #include "methods/seam/prepared_targets.h"
-#include "solvers/platt.h"
 
 namespace kloom::methods {
 namespace {
@@ -57,19 +57,8 @@ bool clearly_better(const Targets& targets, const std::vector<MarginOutput>& out
 
 Matrix held_out_sigmoids(const std::vector<MarginOutput>& outputs, const Matrix& scores) {
   Matrix sigmoids(std::ssize(outputs), 2);
-  for (Index c = 0; c < sigmoids.rows(); ++c) {
-    const MarginTask& task = outputs[at(c)].task;
-    Vector of_output;
-    Vector positive;
-    for (Index i = 0; i < scores.rows(); ++i) {
-      if (task.box[at(i)] == 0.0) continue;
-      of_output.push_back(scores(i, c));
-      positive.push_back(task.y[at(i)] > 0.0 ? 1.0 : 0.0);
-    }
-    const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(of_output, positive);
-    sigmoids(c, 0) = sigmoid.a;
-    sigmoids(c, 1) = sigmoid.b;
-  }
+  for (Index c = 0; c < sigmoids.rows(); ++c)
+    fit_sigmoid_of_output(outputs[at(c)].task, scores.column(c), c, sigmoids);
   return sigmoids;
 }
 

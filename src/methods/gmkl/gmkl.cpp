@@ -16,8 +16,8 @@
 #include "methods/gmkl/solver.h"
 #include "methods/margin/outputs.h"
 #include "methods/margin/path_point.h"
+#include "methods/margin/probability.h"
 #include "methods/seam/grid.h"
-#include "solvers/platt.h"
 
 namespace kloom::methods {
 namespace {
@@ -136,18 +136,8 @@ ProductFitter::HeldOut ProductFitter::along_path(Report& report) const {
 
 void ProductFitter::fill_curves(const HeldOut& held_out) {
   part_.platt = Matrix(std::ssize(outputs_), 2);
-  for (std::size_t k = 0; k < outputs_.size(); ++k) {
-    Vector scores;
-    Vector positive;
-    for (std::size_t i = 0; i < held_out.scores[k].size(); ++i) {
-      if (outputs_[k].task.box[i] == 0.0) continue;
-      scores.push_back(held_out.scores[k][i]);
-      positive.push_back(outputs_[k].task.y[i] > 0.0 ? 1.0 : 0.0);
-    }
-    const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(scores, positive);
-    part_.platt(static_cast<Index>(k), 0) = sigmoid.a;
-    part_.platt(static_cast<Index>(k), 1) = sigmoid.b;
-  }
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    fit_sigmoid_of_output(outputs_[k].task, held_out.scores[k], static_cast<Index>(k), part_.platt);
 }
 
 void ProductFitter::fill(const ProductSolution& solution, double price, Model& model) {

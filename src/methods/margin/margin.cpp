@@ -18,9 +18,9 @@
 #include "methods/margin/outputs.h"
 #include "methods/margin/own_margins.h"
 #include "methods/margin/path_point.h"
+#include "methods/margin/probability.h"
 #include "methods/seam/calibration.h"
 #include "methods/seam/grid.h"
-#include "solvers/platt.h"
 
 namespace kloom::methods {
 namespace {
@@ -292,22 +292,12 @@ Vector Fitter::unseen_scores(const Output& output, const MarginTask& task, const
 
 // What held-out scores say of output k: Platt's sigmoid of a class, or the deviation of numbers.
 void Fitter::calibrate(std::size_t k, const MarginTask& task, const Vector& all, MarginPart& part) {
-  Vector scores;
-  Vector truth;
+  if (!part.regression) return fit_sigmoid_of_output(task, all, static_cast<Index>(k), part.platt);
   Vector errors;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (task.box[i] == 0.0) continue;
-    scores.push_back(all[i]);
-    truth.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
-    errors.push_back(std::abs(all[i] - task.y[i]));
+    if (task.box[i] > 0.0) errors.push_back(std::abs(all[i] - task.y[i]));
   }
-  if (part.regression) {
-    part.deviation = part.target_scale * deviation_of_errors(std::move(errors));
-    return;
-  }
-  const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(scores, truth);
-  part.platt(static_cast<Index>(k), 0) = sigmoid.a;
-  part.platt(static_cast<Index>(k), 1) = sigmoid.b;
+  part.deviation = part.target_scale * deviation_of_errors(std::move(errors));
 }
 
 void Fitter::fill(Model& model, const MarginPart& part, const std::vector<MarginSolution>& solutions) const {

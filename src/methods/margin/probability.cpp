@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solvers/platt.h"
+
 namespace kloom::methods {
 namespace {
 
@@ -76,6 +78,19 @@ Vector rest_probabilities(const Model& model, const Matrix& scores, Index sample
 }
 
 }  // namespace
+
+void fit_sigmoid_of_output(const MarginTask& task, std::span<const double> held_out, Index c, Matrix& platt) {
+  Vector scores;
+  Vector positive;
+  for (std::size_t i = 0; i < held_out.size(); ++i) {
+    if (task.box[i] == 0.0) continue;
+    scores.push_back(held_out[i]);
+    positive.push_back(task.y[i] > 0.0 ? 1.0 : 0.0);
+  }
+  const solvers::Sigmoid sigmoid = solvers::fit_sigmoid(scores, positive);
+  platt(c, 0) = sigmoid.a;
+  platt(c, 1) = sigmoid.b;
+}
 
 Matrix margin_probabilities(const Model& model, const Matrix& scores) {
   Matrix result(scores.rows(), static_cast<Index>(model.classes.size()));

@@ -15,6 +15,7 @@
 #include "kloom/recipe.h"
 #include "methods/gmkl/solver.h"
 #include "methods/margin/outputs.h"
+#include "support/model_files.h"
 #include "support/multiclass.h"
 
 namespace kloom::methods {
@@ -264,15 +265,7 @@ TEST(Gmkl, LoadedModelsPredictTheSameBits) {
   for (const Index classes : kAllTasks) {
     const Problem problem = problem_of(classes);
     const FitResult fit = fitted(problem);
-    const Model loaded = model_from_bytes(model_bytes(fit.model));
-    PredictOptions options;
-    options.contributions = true;
-    const Predictions before = predict(fit.model, *bank_of(problem), options, {});
-    const Predictions after = predict(loaded, *bank_of(problem), options, {});
-    EXPECT_EQ(before.scores, after.scores);
-    EXPECT_EQ(before.probabilities, after.probabilities);
-    EXPECT_EQ(before.contributions, after.contributions);
-    EXPECT_EQ(model_bytes(loaded), model_bytes(fit.model));
+    testing::expect_same_when_loaded(fit.model, *bank_of(problem));
   }
 }
 

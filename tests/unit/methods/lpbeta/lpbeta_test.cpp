@@ -12,6 +12,7 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/parts.h"
+#include "support/model_files.h"
 #include "support/multiclass.h"
 
 namespace kloom::methods {
@@ -128,15 +129,7 @@ TEST(LpBeta, LoadedModelsPredictTheSameBits) {
   const MulticlassProblem problem = problem_of(3);
   for (const char* per : {"kernel", "class"}) {
     const FitResult fit = fitted(problem, {{"weights_per", per}});
-    const Model loaded = model_from_bytes(model_bytes(fit.model));
-    PredictOptions options;
-    options.contributions = true;
-    const Predictions before = predict(fit.model, *bank_of(problem), options, {});
-    const Predictions after = predict(loaded, *bank_of(problem), options, {});
-    EXPECT_EQ(before.scores, after.scores);
-    EXPECT_EQ(before.probabilities, after.probabilities);
-    EXPECT_EQ(before.contributions, after.contributions);
-    EXPECT_EQ(model_bytes(loaded), model_bytes(fit.model));
+    testing::expect_same_when_loaded(fit.model, *bank_of(problem));
   }
 }
 
