@@ -15,6 +15,7 @@
 #include "certify/margin.h"
 #include "certify/mcmkl.h"
 #include "certify/mkr.h"
+#include "certify/mtmkl.h"
 #include "certify/stochastic.h"
 #include "certify/twostep.h"
 #include "certify/vbpmkl.h"
@@ -32,6 +33,7 @@
 #include "methods/mcmkl/mcmkl.h"
 #include "methods/mklda/mklda.h"
 #include "methods/mkr/mkr.h"
+#include "methods/mtmkl/mtmkl.h"
 #include "methods/samkl/samkl.h"
 #include "methods/ufomkl/ufomkl.h"
 #include "methods/vbpmkl/vbpmkl.h"
@@ -89,6 +91,7 @@ std::vector<Learner>& registry() {
                           judged_by(methods::gmkl_learner(), certify_detail::certify_gmkl),
                           judged_by(methods::lp_beta_learner(), certify_detail::certify_lp_beta),
                           judged_by(methods::mkr_learner(), certify_mkr),
+                          judged_by(methods::mtmkl_learner(), certify_detail::certify_mtmkl),
                           judged_by(methods::mcmkl_learner(), certify_mcmkl),
                           judged_by(methods::samkl_learner(), certify_gated),
                           judged_by(methods::lmkl_learner(), certify_gated),

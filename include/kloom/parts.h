@@ -309,6 +309,35 @@ struct RidgePart : ModelPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What spike-and-slab regression adds (mtmkl): a random function for each kernel, which the outputs share, and weights that
+// are 0 or not. In units of the outputs' deviations; output q is bias_q + scale_q Σ_m s_qm w_qm φ_m (docs/methods/mtmkl.md).
+struct MtmklPart : ModelPart {
+  Matrix inclusion;     // P(s = 1), outputs × kernels
+  Matrix location;      // of w where s = 1: mean
+  Matrix variance;      // and variance
+  Matrix functions;     // E φ_m(x) = Σ_n functions_nm k_m(x, x_n), samples × kernels
+  Vector sizes;         // d: φ_m has the covariance k_m/d_m before any data
+  Vector noise;         // variance of each output's noise
+  Vector scale;         // of each output
+  double spread = 1.0;  // variance of w before any data
+  double share = 0.5;   // P(s = 1) before any data
+  double least_noise = 1e-6;
+  bool variances = true;
+  // The variance of φ_m(x) is 1 − ‖F_mᵀ k_m(x)‖²; empty where it is taken to be 1: of kernels that hardly matter, and of all
+  // without `variances`.
+  std::vector<Matrix> factors;
+
+  // E[s w] and E[s w²].
+  [[nodiscard]] double mean_weight(Index output, Index kernel) const;
+  [[nodiscard]] double mean_square(Index output, Index kernel) const;
+  [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
+                                    const PredictOptions& options) const override;
+  [[nodiscard]] Needs needs(const Model& model) const override;
+  [[nodiscard]] std::shared_ptr<const ModelPart> restricted(const Needs& needs) const override;
+  void save(PartWriter& file) const override;
+  [[nodiscard]] std::string trouble(const Model& model) const override;
+};
+
 // What weighted scores of support vector machines on single kernels add (lp-beta).
 struct LpBetaPart : ModelPart {
   bool shared = true;  // LP-β; else LP-B, weights for every class

@@ -93,6 +93,16 @@ void bind_parts(py::class_<Model>& model) {
                                const auto* margin = find_part<MarginPart>(m);
                                return to_array(margin != nullptr ? margin->pairs : Matrix());
                              })
+      .def_property_readonly("inclusion",
+                             [](const Model& m) {
+                               const auto* part = find_part<MtmklPart>(m);
+                               return to_array(part != nullptr ? part->inclusion : Matrix());
+                             })
+      .def_property_readonly("noise",
+                             [](const Model& m) {
+                               const auto* part = find_part<MtmklPart>(m);
+                               return to_array(part != nullptr ? part->noise : Vector());
+                             })
       .def_property_readonly("is_stream", [](const Model& m) { return find_part<StreamPart>(m) != nullptr; })
       .def_property_readonly("spec", [](const Model& m) { return m.recipe ? to_string(m.recipe->spec) : ""; })
       .def_property_readonly("takes_kernels", &takes_kernels)

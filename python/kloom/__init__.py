@@ -49,6 +49,7 @@ from ._margin import (
 )
 from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
+from ._mtmkl import MTMKLRegressor
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._ridge import MKRRegressor
 from ._strings import EditDistances, GappySpectrum, MismatchSpectrum
@@ -109,6 +110,7 @@ __all__ = [
     "LpMKLRegressor",
     "MKLDAClassifier",
     "MKRRegressor",
+    "MTMKLRegressor",
     "MismatchSpectrum",
     "MulticlassMKLClassifier",
     "PWMKClassifier",

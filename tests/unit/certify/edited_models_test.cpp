@@ -281,6 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"lp-beta", Kind::two, {{"C", "1"}}},
                     Setting{"lp-beta", Kind::three, {{"C", "1"}, {"weights_per", "class"}}},
                     Setting{"mkr", Kind::number, {{"draws", "10"}, {"steps", "5"}}},
+                    Setting{"mtmkl", Kind::number, {}}, Setting{"mtmkl", Kind::numbers, {{"iterations", "20"}}},
                     Setting{"mkr", Kind::numbers, {{"draws", "10"}}}, Setting{"uniform", Kind::three, {}},
                     Setting{"single", Kind::two, {}}, Setting{"mkl-da", Kind::two, {}},
                     Setting{"mkl-da", Kind::three, {}}, Setting{"ufo-mkl", Kind::two, {}},
