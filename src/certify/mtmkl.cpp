@@ -166,7 +166,7 @@ double factor_error(const MtmklPart& part, const SpikeSlab& found, const Posteri
     double excess = 0.0;
     for (Index q = 0; q < moments.second.rows(); ++q)
       excess = worse(excess, moments.second(q, m) / part.noise[at(q)]);
-    const bool little = excess * static_cast<double>(part.factors.size()) <= 1.001e-3;
+    const bool little = excess * static_cast<double>(part.factors.size()) <= 1.001e-2;
     return little || !part.variances ? 0.0 : kUnlimited;
   }
   for (Index i = 0; i < factor.rows(); ++i) {

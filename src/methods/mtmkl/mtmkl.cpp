@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kName = "mtmkl";
 // Kernels that could add less than this part of the noise, all together, have no variance of their own in the model.
-constexpr double kHardlyMatters = 1e-3;
+constexpr double kHardlyMatters = 1e-2;
 // Directions of a kernel of which the posterior knows less than this have nothing to take from the variance.
 constexpr double kUnknown = 1e-9;
 
