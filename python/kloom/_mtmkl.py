@@ -15,7 +15,7 @@ class MTMKLRegressor(UncertainRegressor):
     Attributes
     ----------
     kernel_weights_ : array of shape (n_kernels,) or (n_outputs, n_kernels)
-        Shares of the expected squares of an output's weights.
+        Shares of what the kernels are expected to add to an output's squares.
     inclusion_ : array of shape (n_kernels,) or (n_outputs, n_kernels)
         Probability that the output uses the kernel.
     noise_variance_ : array of shape (n_outputs,)

@@ -319,15 +319,29 @@ Changes changes_of(const MtmklPart& part, const SpikeSlab& found, const Moments&
           worse(changes.scales, std::abs(std::max(1e-10, squares / used) / part.spread - 1.0))};
 }
 
-// Kernel weights are shares of E[s w²], coefficients the sums of what the kernels' functions have.
-double summary_error(const Model& model, const Moments& moments) {
-  const auto& part = part_of<MtmklPart>(model);
+// What the kernels add to an output's squares, as it is expected, in shares.
+double weight_error(const Model& model, const SpikeSlab& found, const Moments& moments, Index q) {
+  const Index kernels = moments.second.cols();
+  Vector shares;
+  for (Index m = 0; m < kernels; ++m) {
+    const auto function = found.functions.column(m);
+    shares.push_back(moments.second(q, m) * (algebra::dot(function, function) + found.traces[at(m)]));
+  }
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   double error = 0.0;
+  for (Index m = 0; m < kernels; ++m) {
+    const double share = sum > 0.0 ? shares[at(m)] / sum : 1.0 / static_cast<double>(kernels);
+    error = worse(error, std::abs(share - model.weights.values(q, m)));
+  }
+  return error;
+}
+
+// Of kernel weights, and of coefficients from the sums of what the kernels' functions have.
+double summary_error(const Model& model, const SpikeSlab& found, const Moments& moments) {
+  const auto& part = part_of<MtmklPart>(model);
+  double error = found.stray;
   for (Index q = 0; q < moments.first.rows(); ++q) {
-    double sum = 0.0;
-    for (Index m = 0; m < moments.first.cols(); ++m) sum += moments.second(q, m);
-    for (Index m = 0; m < moments.first.cols(); ++m)
-      error = worse(error, std::abs(moments.second(q, m) / sum - model.weights.values(q, m)));
+    error = worse(error, weight_error(model, found, moments, q));
     Vector row;
     for (Index m = 0; m < moments.first.cols(); ++m) row.push_back(part.scale[at(q)] * moments.first(q, m));
     Vector coefficients(at(part.functions.rows()));
@@ -359,7 +373,7 @@ Certificate certify_mtmkl(const KernelBank& bank, const Targets& targets, const 
   Certificate certificate;
   certificate.items = {
       {"lower bound", lower_bound_of(part, found, moments), "of the log evidence, by its definition"},
-      {"error of weights and coefficients", worse(summary_error(model, moments), found.stray),
+      {"error of weights and coefficients", summary_error(model, found, moments),
        "from those that the posterior has as their consequence (0 is right)", kRounded * coarse},
       {"error of centres, scales and sizes", found.constants,
        "from means and deviations of the outputs and mean diagonals of the kernels (0 is right)",

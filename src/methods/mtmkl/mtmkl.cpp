@@ -89,18 +89,19 @@ Matrix functions_of(const MtmklPosterior& posterior, const std::vector<KernelSpe
   return functions;
 }
 
-// The kernel weights of an output are the shares of E[s w²]; its coefficients the sums that the kernels' functions have.
-void fill_weights(const MtmklPart& part, Model& model) {
+// The kernel weights of an output are shares of what the kernels add to its squares, as it is expected: E[s w²] E φᵀφ. Its
+// coefficients are the sums of those that the kernels' functions have.
+void fill_weights(const MtmklPart& part, const Vector& squares, Model& model) {
   const Index outputs = part.inclusion.rows();
   const Index kernels = part.inclusion.cols();
   model.weights.shape = outputs > 1 ? KernelWeights::Shape::per_class : KernelWeights::Shape::shared;
-  model.weights.values = Matrix(outputs, kernels);
+  model.weights.values = Matrix(outputs, kernels, 1.0 / static_cast<double>(kernels));
   model.coefficients = Matrix(part.functions.rows(), outputs);
   for (Index q = 0; q < outputs; ++q) {
     double sum = 0.0;
-    for (Index m = 0; m < kernels; ++m) sum += part.mean_square(q, m);
+    for (Index m = 0; m < kernels; ++m) sum += part.mean_square(q, m) * squares[at(m)];
     for (Index m = 0; m < kernels; ++m) {
-      model.weights.values(q, m) = part.mean_square(q, m) / sum;
+      if (sum > 0.0) model.weights.values(q, m) = part.mean_square(q, m) * squares[at(m)] / sum;
       algebra::axpy(part.scale[at(q)] * part.mean_weight(q, m), part.functions.column(m),
                     model.coefficients.column(q));
     }
@@ -128,7 +129,7 @@ void fill_model(MtmklPosterior posterior, std::vector<KernelSpectrum> spectra, c
   part->inclusion = std::move(posterior.inclusion);
   part->location = std::move(posterior.location);
   part->variance = std::move(posterior.variance);
-  fill_weights(*part, model);
+  fill_weights(*part, posterior.squares, model);
   model.bias = data.centre;
   model.part = std::move(part);
 }
