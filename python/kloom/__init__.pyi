@@ -1259,6 +1259,52 @@ class MKRRegressor(RegressorMixin, BaseEstimator):
     def score_by_kernel(self, X: Any, y: Any) -> Any: ...
     def views_present(self, X: Any) -> Any: ...
 
+class MTMKLRegressor(RegressorMixin, BaseEstimator):
+    kernel_weights_: _Array
+    kernel_weights_std_: _Array
+    kernel_names_: NDArray[np.object_]
+    weights_by_view_: dict[str, float]
+    n_iter_: int
+    report_: dict[str, Any]
+    objective_: float
+    dual_coef_: _Array
+    intercept_: _Array
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    columns_: list[dict[str, Any]]
+    kernel_reasons_: list[str]
+    def __init__(
+        self,
+        kernels: _Kernels = None,
+        *,
+        max_iter: int = 1000,
+        tol: float = 1e-07,
+        least_noise: float = 1e-06,
+        rescale: bool = True,
+        variance: bool = True,
+        views: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        text: Sequence[str] | None = None,
+        standardise: bool = True,
+        normalise: str = "unit-diagonal",
+        bank: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int | type = 0,
+    ) -> None: ...
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]: ...
+    def contributions(self, X: Any, return_std: Any = False) -> Any: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MTMKLRegressor": ...
+    @property
+    def inclusion_(self) -> Any: ...
+    @property
+    def lower_bound_(self) -> Any: ...
+    @property
+    def noise_variance_(self) -> Any: ...
+    def predict(self, X: Any, return_std: Any = False) -> Any: ...
+    def save(self, path: Any) -> "MTMKLRegressor": ...
+    def views_present(self, X: Any) -> Any: ...
+
 class MismatchSpectrum:
     def __init__(self, k: Any = 3, mismatches: Any = 1, normalise: Any = True) -> None: ...
     def fit_transform(self, X: Any, y: Any = None) -> Any: ...
@@ -1841,4 +1887,4 @@ def trees(leaves: Any = 16, *, folds: Any = None, on: Any = None, normalise: Any
 
 def view(name: Any) -> str: ...
 
-__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "CalibrationDisplay", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "EditDistances", "FHeuristicClassifier", "FHeuristicRegressor", "GMKLClassifier", "GMKLRegressor", "GPMKLClassifier", "GPMKLRegressor", "GRAMClassifier", "GappySpectrum", "GroupMKLClassifier", "GroupMKLRegressor", "KernelBank", "KernelFunctions", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LPBetaClassifier", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MKRRegressor", "MismatchSpectrum", "MulticlassMKLClassifier", "PWMKClassifier", "PathDisplay", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "VBpMKLClassifier", "Views", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]
+__all__ = ["AlignClassifier", "AlignFClassifier", "AlignFRegressor", "AlignRegressor", "AutoMKLClassifier", "AutoMKLRegressor", "BEMKLClassifier", "BEMKLRegressor", "CalibrationDisplay", "ClassEmbeddingDisplay", "ConvergenceDisplay", "EasyMKLClassifier", "EditDistances", "FHeuristicClassifier", "FHeuristicRegressor", "GMKLClassifier", "GMKLRegressor", "GPMKLClassifier", "GPMKLRegressor", "GRAMClassifier", "GappySpectrum", "GroupMKLClassifier", "GroupMKLRegressor", "KernelBank", "KernelFunctions", "KernelWeightsDisplay", "Kernels", "LMKLClassifier", "LMKLRegressor", "LPBetaClassifier", "LpMKLClassifier", "LpMKLRegressor", "MKLDAClassifier", "MKRRegressor", "MTMKLRegressor", "MismatchSpectrum", "MulticlassMKLClassifier", "PWMKClassifier", "PathDisplay", "SAMKLClassifier", "SampleKernelsDisplay", "SimpleMKLClassifier", "SimpleMKLRegressor", "SingleKernelClassifier", "SingleKernelRegressor", "UFOMKLClassifier", "UniformMKLClassifier", "UniformMKLRegressor", "VBpMKLClassifier", "Views", "chi2", "cosine", "intersection", "laplacian", "linear", "load", "machine_info", "poly", "rbf", "trees", "view"]

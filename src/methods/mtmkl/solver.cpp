@@ -16,7 +16,7 @@ namespace {
 
 using algebra::Op;
 
-// π and σ_w² stay within these: the maximum of the bound under that rule, so that it is raised all the same.
+// π and σ_w² (and 1/σ_w²) stay above these: the maximum of the bound under that rule, so that it is raised all the same.
 constexpr double kLeastShare = 1e-6;
 constexpr double kLeastSpread = 1e-10;
 
@@ -87,6 +87,7 @@ class Inference {
   void update_weights(Index m);
   void rescale(Index m);
   void update_function(Index m);
+  void update_spread();
   void update_scales();
   // What all functions leave of the outputs; and with (1) or without (−1) the part of kernel m again.
   void subtract_all();
@@ -229,18 +230,40 @@ double Inference::expected_error(Index q) const {
   return sum;
 }
 
+// σ_w² and all variances v together, which one after the other would creep where σ_w² is to be small: with the best v for it
+// the bound has −½ Σ γ (μ²/σ_w² + log(1 + σ_w² p)) with p = E φᵀφ/σ_q², which is largest where t Σ γ p/(1 + t p) = Σ γ μ²/t.
+void Inference::update_spread() {
+  const auto rising = [&](double t) {
+    double sum = 0.0;
+    for (const Index m : order_) {
+      for (Index q = 0; q < rest_.cols(); ++q) {
+        const double scaled = t * posterior_.squares[at(m)] / posterior_.noise[at(q)];
+        const double location = posterior_.location(q, m);
+        sum += posterior_.inclusion(q, m) * (scaled / (1.0 + scaled) - location * location / t);
+      }
+    }
+    return sum > 0.0;
+  };
+  double low = std::log(kLeastSpread);
+  double high = -low;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = 0.5 * (low + high);
+    (rising(std::exp(middle)) ? high : low) = middle;
+  }
+  posterior_.spread = std::exp(0.5 * (low + high));
+  for (const Index m : order_) {
+    for (Index q = 0; q < rest_.cols(); ++q)
+      posterior_.variance(q, m) =
+          1.0 / (posterior_.squares[at(m)] / posterior_.noise[at(q)] + 1.0 / posterior_.spread);
+  }
+}
+
 void Inference::update_scales() {
+  update_spread();
   for (Index q = 0; q < rest_.cols(); ++q)
     posterior_.noise[at(q)] = std::max(settings_.least_noise, expected_error(q) / total_);
-  double squares = 0.0;
   double used = 0.0;
-  for (const Index m : order_) {
-    for (Index q = 0; q < rest_.cols(); ++q) {
-      squares += mean_square(posterior_, q, m);
-      used += posterior_.inclusion(q, m);
-    }
-  }
-  posterior_.spread = std::max(kLeastSpread, squares / used);
+  for (const double one : posterior_.inclusion.values()) used += one;
   const double share = used / static_cast<double>(posterior_.inclusion.size());
   posterior_.share = std::clamp(share, kLeastShare, 1.0 - kLeastShare);
 }
