@@ -276,4 +276,6 @@ class UncertainRegressor(KernelRegressor):
         found = self._predictions(X, probabilities=return_std)
         if not return_std:
             return self._shaped(found["scores"])
+        if "deviation" not in found:
+            raise ValueError("the model keeps no variances (variance=False), so that its predictions have no standard deviation; fit it with variance=True")
         return self._shaped(found["scores"]), self._shaped(found["deviation"])

@@ -67,7 +67,7 @@ Moments moments_of(const MtmklPart& part) {
   return moments;
 }
 
-SpikeSlab outputs_of(const Targets& targets, const Model& model) {
+SpikeSlab observed_outputs(const Targets& targets, const Model& model) {
   const auto& part = part_of<MtmklPart>(model);
   SpikeSlab found;
   Vector weights;
@@ -133,7 +133,7 @@ Matrix weighed(const Matrix& rows, const SpikeSlab& found, double size) {
 }
 
 // (I + c K̂)⁻¹ by eigenvectors, because kernels may have eigenvalues that rounding left below 0.
-struct Posterior {
+struct FunctionPosterior {
   Matrix kernel;
   algebra::Eigen eigen;
   double c = 0.0;
@@ -142,7 +142,7 @@ struct Posterior {
 
 // V diag(g(λ)) Vᵀ.
 template <typename Function>
-Matrix spectral(const Posterior& posterior, const Function& g) {
+Matrix spectral(const FunctionPosterior& posterior, const Function& g) {
   Matrix scaled = posterior.eigen.vectors;
   for (Index k = 0; k < scaled.cols(); ++k) algebra::scale(g(posterior.lambda(k)), scaled.column(k));
   Matrix result(scaled.rows(), scaled.rows());
@@ -158,7 +158,7 @@ double largest_of(const Matrix& m) {
 }
 
 // Does the model keep a factor where it must, and is it the right one?
-double factor_error(const MtmklPart& part, const SpikeSlab& found, const Posterior& posterior, Index m,
+double factor_error(const MtmklPart& part, const SpikeSlab& found, const FunctionPosterior& posterior, Index m,
                     const Moments& moments) {
   const Matrix& factor = part.factors[at(m)];
   if (factor.empty()) {
@@ -186,8 +186,8 @@ double factor_error(const MtmklPart& part, const SpikeSlab& found, const Posteri
 }
 
 void examine_function(const KernelBank& bank, const MtmklPart& part, const Moments& moments, Index m,
-                      SpikeSlab& found, std::vector<Posterior>& kept) {
-  Posterior posterior;
+                      SpikeSlab& found, std::vector<FunctionPosterior>& kept) {
+  FunctionPosterior posterior;
   posterior.kernel = kernel_of(bank, part, m, found);
   posterior.eigen = algebra::symmetric_eigen(posterior.kernel.view(), true);
   for (Index q = 0; q < moments.second.rows(); ++q) posterior.c += moments.second(q, m) / part.noise[at(q)];
@@ -210,7 +210,7 @@ void examine_function(const KernelBank& bank, const MtmklPart& part, const Momen
 }
 
 // What another update of the function would change of what it adds to an output.
-void examine_change(const MtmklPart& part, const Moments& moments, Index m, const Posterior& posterior,
+void examine_change(const MtmklPart& part, const Moments& moments, Index m, const FunctionPosterior& posterior,
                     SpikeSlab& found) {
   Vector right(found.samples.size());
   for (Index q = 0; q < found.rest.cols(); ++q) {
@@ -231,11 +231,12 @@ void examine_change(const MtmklPart& part, const Moments& moments, Index m, cons
   found.function_change = worse(found.function_change, most * size);
 }
 
-SpikeSlab examine(const KernelBank& bank, const Targets& targets, const Model& model, const Moments& moments) {
+SpikeSlab examine_model(const KernelBank& bank, const Targets& targets, const Model& model,
+                        const Moments& moments) {
   const auto& part = part_of<MtmklPart>(model);
-  SpikeSlab found = outputs_of(targets, model);
+  SpikeSlab found = observed_outputs(targets, model);
   found.functions = Matrix(found.y.rows(), bank.kernels());
-  std::vector<Posterior> posteriors;
+  std::vector<FunctionPosterior> posteriors;
   for (Index m = 0; m < bank.kernels(); ++m) examine_function(bank, part, moments, m, found, posteriors);
   found.rest = found.y;
   algebra::gemm(Op::none, Op::transpose, -1.0, found.functions.view(), moments.first.view(), 1.0,
@@ -364,7 +365,7 @@ Certificate certify_mtmkl(const KernelBank& bank, const Targets& targets, const 
                           const Context& /*context*/) {
   const auto& part = part_of<MtmklPart>(model);
   const Moments moments = moments_of(part);
-  const SpikeSlab found = examine(bank, targets, model, moments);
+  const SpikeSlab found = examine_model(bank, targets, model, moments);
   const Changes changes = changes_of(part, found, moments);
   const double coarse = coarseness(bank);
   constexpr double kRounded = 1e-9;

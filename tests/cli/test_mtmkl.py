@@ -272,23 +272,23 @@ def write_waves(tmp_path, samples, columns):
     y = numpy.column_stack([numpy.sin(2 * x[:, 0]) + x[:, 1], x[:, 1] - x[:, 2]]) + generator.normal(size=(samples, 2))
     rows = [",".join([*(f"x{d}" for d in range(columns)), "y0", "y1"])] + [",".join(map(repr, map(float, row))) for row in numpy.hstack([x, y])]
     (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
-    return ["train", "data.csv", "--target", "y0,y1", "--method", "mtmkl", "--kernels", "rbf(width=2^-3..2^1) on each", "--no-rescale", "--tolerance", 0,
+    return ["train", "data.csv", "--target", "y0,y1", "--method", "mtmkl", "--kernels", "rbf(width=0.5..2, count=30) on each; rbf(width=1..3, count=30) on all", "--no-rescale", "--tolerance", 0,
             "--iterations", 10000000, "--threads", 1, "-o", "m.kloom"]
 
 
 def test_time_is_a_limit_that_keeps_a_model(kloom, tmp_path):
-    result = kloom(*write_waves(tmp_path, 300, 12), "--time", "2s", "--json")
-    assert result.json()["report"]["status"] == "stopped" and "--time 2s is over" in result.err
+    result = kloom(*write_waves(tmp_path, 300, 3), "--time", "6s", "--json")
+    assert result.json()["report"]["status"] == "stopped" and "--time 6s is over" in result.err
     kloom("check", "m.kloom", "data.csv")
 
 
 def test_time_that_is_too_short_for_eigenvectors_says_so(kloom, tmp_path):
-    sentence = kloom(*write_waves(tmp_path, 1000, 6), "--time", "0.3s", code=FAILED).sentence()
+    sentence = kloom(*write_waves(tmp_path, 700, 3), "--time", "1s", code=FAILED).sentence()
     assert "before" in sentence and not (tmp_path / "m.kloom").exists()
 
 
 def test_little_memory_is_refused_before_anything_is_computed(kloom, tmp_path):
-    sentence = kloom(*write_waves(tmp_path, 600, 6), "--memory", "20MB", code=FAILED).sentence()
+    sentence = kloom(*write_waves(tmp_path, 300, 3), "--memory", "20MB", code=FAILED).sentence()
     assert "working memory" in sentence and "20 MB" in sentence
 
 

@@ -56,10 +56,10 @@ MtmklData data_of(const Targets& targets) {
   return data;
 }
 
-bool matters(const MtmklPosterior& posterior, Index m) {
-  const auto kernels = static_cast<double>(posterior.inclusion.cols());
-  for (Index q = 0; q < posterior.inclusion.rows(); ++q) {
-    if (mean_square(posterior, q, m) * kernels > kHardlyMatters * posterior.noise[at(q)]) return true;
+bool matters(const MtmklPart& part, Index m) {
+  const auto kernels = static_cast<double>(part.inclusion.cols());
+  for (Index q = 0; q < part.inclusion.rows(); ++q) {
+    if (part.mean_square(q, m) * kernels > kHardlyMatters * part.noise[at(q)]) return true;
   }
   return false;
 }
@@ -110,25 +110,19 @@ void fill_weights(const MtmklPart& part, const Vector& squares, Model& model) {
 
 void fill_model(MtmklPosterior posterior, std::vector<KernelSpectrum> spectra, const MtmklData& data,
                 const MtmklOptions& options, Model& model) {
-  auto part = std::make_shared<MtmklPart>();
+  auto part = std::make_shared<MtmklPart>(std::move(posterior.part));
   part->functions = functions_of(posterior, spectra, data);
   part->factors.resize(spectra.size());
   part->variances = options.variance;
   part->least_noise = options.least_noise;
+  part->scale = data.scale;
   for (std::size_t m = 0; m < spectra.size(); ++m) {
     const auto kernel = static_cast<Index>(m);
     part->sizes.push_back(spectra[m].size);
-    if (options.variance && matters(posterior, kernel))
-      part->factors[m] = factor_of(spectra[m], function_precision(posterior, kernel), data);
+    if (options.variance && matters(*part, kernel))
+      part->factors[m] = factor_of(spectra[m], function_precision(*part, kernel), data);
     spectra[m].vectors = {};
   }
-  part->scale = data.scale;
-  part->noise = std::move(posterior.noise);
-  part->spread = posterior.spread;
-  part->share = posterior.share;
-  part->inclusion = std::move(posterior.inclusion);
-  part->location = std::move(posterior.location);
-  part->variance = std::move(posterior.variance);
   fill_weights(*part, posterior.squares, model);
   model.bias = data.centre;
   model.part = std::move(part);
@@ -136,7 +130,7 @@ void fill_model(MtmklPosterior posterior, std::vector<KernelSpectrum> spectra, c
 
 void fill_report(const MtmklSolution& solution, Report& report) {
   constexpr Index kMostOutputs = 50;
-  const MtmklPosterior& posterior = solution.posterior;
+  const MtmklPart& posterior = solution.posterior.part;
   const Matrix& inclusion = posterior.inclusion;
   report.objective_name = "lower bound";
   report.objective = solution.bound;

@@ -113,23 +113,21 @@ Inference::Inference(const std::vector<KernelSpectrum>& spectra, const MtmklTask
       rest_(task.y) {
   const auto kernels = std::ssize(spectra);
   const Index outputs = task.y.cols();
-  MtmklPosterior& q = posterior_;
-  q.inclusion = Matrix(outputs, kernels, start.from_rest ? 1.0 : 0.5);
-  q.location = Matrix(outputs, kernels);
-  q.variance = Matrix(outputs, kernels, 0.1);
-  q.functions = Matrix(task.y.rows(), kernels);
-  q.coefficients = q.functions;
-  q.squares.assign(spectra.size(), 0.0);
-  q.sizes = q.squares;
-  q.divergences = q.squares;
-  q.noise.assign(at(outputs), start.noise);
+  MtmklPart& part = posterior_.part;
+  part.inclusion = Matrix(outputs, kernels, start.from_rest ? 1.0 : 0.5);
+  part.location = Matrix(outputs, kernels);
+  part.variance = Matrix(outputs, kernels, 0.1);
+  part.noise.assign(at(outputs), start.noise);
+  posterior_.functions = posterior_.coefficients = Matrix(task.y.rows(), kernels);
+  posterior_.squares.assign(spectra.size(), 0.0);
+  posterior_.sizes = posterior_.divergences = posterior_.squares;
   for (const Index m : order) begin(m, start);
   if (!start.from_rest) subtract_all();
 }
 
 void Inference::begin(Index m, const Start& start) {
   const Vector direction = first_direction(spectra_[at(m)], rest_);
-  for (Index q = 0; q < rest_.cols(); ++q) posterior_.location(q, m) = direction[at(q)];
+  for (Index q = 0; q < rest_.cols(); ++q) posterior_.part.location(q, m) = direction[at(q)];
   update_function(m);
   if (start.from_rest) {
     update_weights(m);
@@ -145,20 +143,22 @@ void Inference::subtract_all() {
 
 void Inference::add_part(Index m, double sign) {
   for (Index q = 0; q < rest_.cols(); ++q)
-    algebra::axpy(sign * mean_weight(posterior_, q, m), posterior_.functions.column(m), rest_.column(q));
+    algebra::axpy(sign * posterior_.part.mean_weight(q, m), posterior_.functions.column(m), rest_.column(q));
 }
 
 void Inference::update_weights(Index m) {
   add_part(m, 1.0);
   for (Index q = 0; q < rest_.cols(); ++q) {
-    const double precision = posterior_.squares[at(m)] / posterior_.noise[at(q)] + 1.0 / posterior_.spread;
+    const double precision =
+        posterior_.squares[at(m)] / posterior_.part.noise[at(q)] + 1.0 / posterior_.part.spread;
     const double along = algebra::dot(posterior_.functions.column(m), rest_.column(q));
-    const double location = along / (precision * posterior_.noise[at(q)]);
-    const double odds = std::log(posterior_.share / (1.0 - posterior_.share)) -
-                        0.5 * std::log(precision * posterior_.spread) + 0.5 * location * location * precision;
-    posterior_.location(q, m) = location;
-    posterior_.variance(q, m) = 1.0 / precision;
-    posterior_.inclusion(q, m) = 1.0 / (1.0 + std::exp(-odds));
+    const double location = along / (precision * posterior_.part.noise[at(q)]);
+    const double odds = std::log(posterior_.part.share / (1.0 - posterior_.part.share)) -
+                        0.5 * std::log(precision * posterior_.part.spread) +
+                        0.5 * location * location * precision;
+    posterior_.part.location(q, m) = location;
+    posterior_.part.variance(q, m) = 1.0 / precision;
+    posterior_.part.inclusion(q, m) = 1.0 / (1.0 + std::exp(-odds));
   }
   add_part(m, -1.0);
 }
@@ -169,8 +169,8 @@ void Inference::rescale(Index m) {
   double weights = 0.0;
   double used = 0.0;
   for (Index q = 0; q < rest_.cols(); ++q) {
-    weights += mean_square(posterior_, q, m) / posterior_.spread;
-    used += posterior_.inclusion(q, m);
+    weights += posterior_.part.mean_square(q, m) / posterior_.part.spread;
+    used += posterior_.part.inclusion(q, m);
   }
   const double size = posterior_.sizes[at(m)];
   const double linear = static_cast<double>(spectra_[at(m)].values.size()) - used;
@@ -179,20 +179,20 @@ void Inference::rescale(Index m) {
   const double x = linear > 0.0 ? (linear + root) / (2.0 * size) : 2.0 * weights / (root - linear);
   if (!(x > 0.0 && std::isfinite(x))) return;
   for (Index q = 0; q < rest_.cols(); ++q) {
-    posterior_.location(q, m) /= std::sqrt(x);
-    posterior_.variance(q, m) /= x;
+    posterior_.part.location(q, m) /= std::sqrt(x);
+    posterior_.part.variance(q, m) /= x;
   }
   algebra::scale(std::sqrt(x), posterior_.functions.column(m));
 }
 
 void Inference::update_function(Index m) {
   const KernelSpectrum& spectrum = spectra_[at(m)];
-  const double c = function_precision(posterior_, m);
+  const double c = function_precision(posterior_.part, m);
   add_part(m, 1.0);
   const auto alpha = posterior_.coefficients.column(m);
   std::ranges::fill(alpha, 0.0);
   for (Index q = 0; q < rest_.cols(); ++q)
-    algebra::axpy(mean_weight(posterior_, q, m) / posterior_.noise[at(q)], rest_.column(q), alpha);
+    algebra::axpy(posterior_.part.mean_weight(q, m) / posterior_.part.noise[at(q)], rest_.column(q), alpha);
   // α = (I + c K̂)⁻¹ r, and of directions that K̂ does not have, r itself.
   Vector kept;
   double squares = 0.0;
@@ -223,8 +223,8 @@ double Inference::expected_error(Index q) const {
   double sum = algebra::dot(rest_.column(q), rest_.column(q));
   for (const Index m : order_) {
     const auto function = posterior_.functions.column(m);
-    const double mean = mean_weight(posterior_, q, m);
-    sum += mean_square(posterior_, q, m) * posterior_.squares[at(m)] -
+    const double mean = posterior_.part.mean_weight(q, m);
+    sum += posterior_.part.mean_square(q, m) * posterior_.squares[at(m)] -
            mean * mean * algebra::dot(function, function);
   }
   return sum;
@@ -237,9 +237,9 @@ void Inference::update_spread() {
     double sum = 0.0;
     for (const Index m : order_) {
       for (Index q = 0; q < rest_.cols(); ++q) {
-        const double scaled = t * posterior_.squares[at(m)] / posterior_.noise[at(q)];
-        const double location = posterior_.location(q, m);
-        sum += posterior_.inclusion(q, m) * (scaled / (1.0 + scaled) - location * location / t);
+        const double scaled = t * posterior_.squares[at(m)] / posterior_.part.noise[at(q)];
+        const double location = posterior_.part.location(q, m);
+        sum += posterior_.part.inclusion(q, m) * (scaled / (1.0 + scaled) - location * location / t);
       }
     }
     return sum > 0.0;
@@ -250,22 +250,22 @@ void Inference::update_spread() {
     const double middle = 0.5 * (low + high);
     (rising(std::exp(middle)) ? high : low) = middle;
   }
-  posterior_.spread = std::exp(0.5 * (low + high));
+  posterior_.part.spread = std::exp(0.5 * (low + high));
   for (const Index m : order_) {
     for (Index q = 0; q < rest_.cols(); ++q)
-      posterior_.variance(q, m) =
-          1.0 / (posterior_.squares[at(m)] / posterior_.noise[at(q)] + 1.0 / posterior_.spread);
+      posterior_.part.variance(q, m) =
+          1.0 / (posterior_.squares[at(m)] / posterior_.part.noise[at(q)] + 1.0 / posterior_.part.spread);
   }
 }
 
 void Inference::update_scales() {
   update_spread();
   for (Index q = 0; q < rest_.cols(); ++q)
-    posterior_.noise[at(q)] = std::max(settings_.least_noise, expected_error(q) / total_);
+    posterior_.part.noise[at(q)] = std::max(settings_.least_noise, expected_error(q) / total_);
   double used = 0.0;
-  for (const double one : posterior_.inclusion.values()) used += one;
-  const double share = used / static_cast<double>(posterior_.inclusion.size());
-  posterior_.share = std::clamp(share, kLeastShare, 1.0 - kLeastShare);
+  for (const double one : posterior_.part.inclusion.values()) used += one;
+  const double share = used / static_cast<double>(posterior_.part.inclusion.size());
+  posterior_.part.share = std::clamp(share, kLeastShare, 1.0 - kLeastShare);
 }
 
 void Inference::pass() {
@@ -285,17 +285,18 @@ void Inference::settle() {
 double Inference::bound() const {
   double sum = 0.0;
   for (Index q = 0; q < rest_.cols(); ++q) {
-    const double noise = posterior_.noise[at(q)];
+    const double noise = posterior_.part.noise[at(q)];
     sum -= 0.5 * total_ * std::log(2.0 * std::numbers::pi * noise);
     sum -= 0.5 * expected_error(q) / noise;
   }
   for (const double divergence : posterior_.divergences) sum -= divergence;
-  for (std::size_t k = 0; k < posterior_.inclusion.values().size(); ++k) {
-    const double used = posterior_.inclusion.values()[k];
-    const double location = posterior_.location.values()[k];
-    const double ratio = posterior_.variance.values()[k] / posterior_.spread;
-    sum -= times_log(used, posterior_.share) + times_log(1.0 - used, 1.0 - posterior_.share);
-    sum -= 0.5 * used * (location * location / posterior_.spread + ratio - 1.0 - std::log(ratio));
+  const MtmklPart& part = posterior_.part;
+  for (std::size_t k = 0; k < part.inclusion.values().size(); ++k) {
+    const double used = part.inclusion.values()[k];
+    const double location = part.location.values()[k];
+    const double ratio = part.variance.values()[k] / part.spread;
+    sum -= times_log(used, part.share) + times_log(1.0 - used, 1.0 - part.share);
+    sum -= 0.5 * used * (location * location / part.spread + ratio - 1.0 - std::log(ratio));
   }
   return sum;
 }
@@ -330,19 +331,9 @@ MtmklSolution climb(Inference inference, const MtmklSettings& settings, double l
 
 }  // namespace
 
-double mean_weight(const MtmklPosterior& posterior, Index output, Index kernel) {
-  return posterior.inclusion(output, kernel) * posterior.location(output, kernel);
-}
-
-double mean_square(const MtmklPosterior& posterior, Index output, Index kernel) {
-  const double location = posterior.location(output, kernel);
-  return posterior.inclusion(output, kernel) * (location * location + posterior.variance(output, kernel));
-}
-
-double function_precision(const MtmklPosterior& posterior, Index kernel) {
+double function_precision(const MtmklPart& part, Index kernel) {
   double c = 0.0;
-  for (Index q = 0; q < posterior.inclusion.rows(); ++q)
-    c += mean_square(posterior, q, kernel) / posterior.noise[at(q)];
+  for (Index q = 0; q < part.inclusion.rows(); ++q) c += part.mean_square(q, kernel) / part.noise[at(q)];
   return c;
 }
 

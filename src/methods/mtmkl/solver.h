@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "kloom/context.h"
+#include "kloom/parts.h"
 #include "kloom/report.h"
 #include "methods/mtmkl/spectrum.h"
 
@@ -39,19 +40,13 @@ struct MtmklSettings {
   bool rescale = true;       // functions against their weights
 };
 
-// The factors and what they are made of; outputs × kernels or samples × kernels.
 struct MtmklPosterior {
-  Matrix inclusion;     // γ
-  Matrix location;      // μ
-  Matrix variance;      // v
-  Matrix functions;     // φ̄, times the roots
+  MtmklPart part;       // weights, noise and prior
+  Matrix functions;     // φ̄, times the roots: samples × kernels
   Matrix coefficients;  // α with φ̄ = K̂ α
   Vector squares;       // E φᵀφ
   Vector sizes;         // E φᵀ K̂⁻¹ φ
   Vector divergences;   // KL(q(φ_m))
-  Vector noise;         // σ²
-  double spread = 1.0;  // σ_w²
-  double share = 0.5;   // π
 };
 
 struct MtmklSolution {
@@ -62,11 +57,8 @@ struct MtmklSolution {
   std::vector<TracePoint> trace;
 };
 
-// E[s w] and E[s w²] of an output and a kernel.
-[[nodiscard]] double mean_weight(const MtmklPosterior& posterior, Index output, Index kernel);
-[[nodiscard]] double mean_square(const MtmklPosterior& posterior, Index output, Index kernel);
 // c_m.
-[[nodiscard]] double function_precision(const MtmklPosterior& posterior, Index kernel);
+[[nodiscard]] double function_precision(const MtmklPart& part, Index kernel);
 
 // The best of several starts, by the bound. `names` of the kernels say which comes first of two that explain as much.
 [[nodiscard]] MtmklSolution solve_mtmkl(const std::vector<KernelSpectrum>& spectra,
