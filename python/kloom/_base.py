@@ -231,7 +231,7 @@ class KernelEstimator(BaseEstimator):
         X : as in ``fit``
             New samples.
         return_std : bool, default=False
-            Also return how sure each of them is; of estimators that learn a posterior of kernel weights (BEMKL).
+            Also return how sure each of them is; of estimators that learn a posterior of kernel weights (BEMKL, MTMKL).
 
         Returns
         -------
@@ -243,7 +243,7 @@ class KernelEstimator(BaseEstimator):
         found = self._predictions(X, contributions=True, deviations=return_std)
         if return_std and not found["contribution_deviations"]:
             raise ValueError(f"{type(self).__name__} has no deviations of contributions: it learns no posterior of kernel "
-                             "weights; BEMKLClassifier and BEMKLRegressor do")
+                             "weights; BEMKLClassifier, BEMKLRegressor and MTMKLRegressor do")
         parts, deviations = (values[0] if len(values) == 1 else np.stack(values, axis=1) if values else None
                              for values in (found["contributions"], found["contribution_deviations"]))
         return (parts, deviations) if return_std else parts

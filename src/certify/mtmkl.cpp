@@ -368,7 +368,8 @@ Certificate certify_mtmkl(const KernelBank& bank, const Targets& targets, const 
   const SpikeSlab found = examine_model(bank, targets, model, moments);
   const Changes changes = changes_of(part, found, moments);
   const double coarse = coarseness(bank);
-  constexpr double kRounded = 1e-9;
+  // Kernels at training may have been rounded to single precision.
+  constexpr double kRounded = 1e-6;
   // Sums of N products of coefficients that the kernels' conditions enlarge; what is settled is far below it.
   const double rounding = 1e-7 * coarse;
   Certificate certificate;

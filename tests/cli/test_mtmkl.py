@@ -256,6 +256,17 @@ def test_edited_models_are_refuted(kloom, tmp_path, array):
     assert "refuted" in kloom("check", "edited.kloom", "labels.csv", "--kernel-file", "train.npy", code=FAILED).sentence()
 
 
+@pytest.mark.parametrize("bank", ["dense32", "low-rank", "computed"])
+def test_the_referee_takes_other_banks_than_that_of_training(kloom, tmp_path, bank):
+    generator = numpy.random.default_rng(8)
+    x = generator.normal(size=(60, 3))
+    rows = ["a,b,c,y"] + [",".join(map(repr, map(float, [*row, numpy.sin(2 * row[0]) + row[1] + 0.3 * generator.normal()]))) for row in x]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    kloom("train", "data.csv", "--target", "y", "--method", "mtmkl", "--kernels", "rbf(width=1) on each; linear", "--bank", bank, "-o", "m.kloom")
+    for other in ("dense", bank):
+        kloom("check", "m.kloom", "data.csv", "--bank", other)
+
+
 def test_classes_and_kernels_of_no_function_are_refused(kloom, table, tmp_path):
     assert "does not do binary tasks" in kloom("train", "data.csv", "--method", "mtmkl", "-o", "m.kloom", code=MISTAKE).sentence()
     problem(tmp_path, 1)

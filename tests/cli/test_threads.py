@@ -10,7 +10,7 @@ OTHERS = {"gmkl": "rbf(width=1) on each"}   # a product needs kernels above 0
 QUICK = {
     "auto": ["--time", "600"], "bemkl": ["--iterations", "20"], "gp-mkl": ["--iterations", "5"],
     "mcmkl": ["--C", "1", "--no-probability"], "lmkl": ["--C", "1", "--steps", "3", "--no-probability"],
-    "samkl": ["--C", "1", "--m0", "1", "--updates", "one", "--no-probability"], "mkl-da": ["--sweeps", "2"], "mkr": ["--draws", "10"], "ufo-mkl": ["--epochs", "2"],
+    "samkl": ["--C", "1", "--m0", "1", "--updates", "one", "--no-probability"], "mkl-da": ["--sweeps", "2"], "mkr": ["--draws", "10"], "mtmkl": [], "ufo-mkl": ["--epochs", "2"],
     "gmkl": ["--C", "1", "--iterations", "5", "--no-probability"], "vbpmkl": ["--iterations", "5", "--tau", "1", "--upsilon", "1"],
 }
 # Largest difference of a score, as a share of the largest score. 0: the same bits. Others: ten times what was measured and what the

@@ -56,3 +56,14 @@ def test_without_variance_there_is_no_deviation_and_it_says_so():
     model = MTMKLRegressor(kernels=KERNELS, variance=False).fit(X, Y)
     with pytest.raises(ValueError, match="variance=True"):
         model.predict(X, return_std=True)
+
+
+def test_contributions_and_their_deviations_add_up():
+    X, Y, T, *_ = waves(2)
+    model = MTMKLRegressor(kernels=KERNELS).fit(X, Y)
+    parts, deviations = model.contributions(T, return_std=True)
+    mean, std = model.predict(T, return_std=True)
+    assert parts.shape == deviations.shape == (200, 4, 5)
+    assert np.allclose(parts.sum(axis=2) + Y.mean(axis=0), mean)
+    noise = model.noise_variance_ * Y.var(axis=0)
+    assert np.allclose((deviations ** 2).sum(axis=2) + noise, std ** 2)
