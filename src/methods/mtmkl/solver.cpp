@@ -32,15 +32,20 @@ double times_log(double a, double b) {
   return a > 0.0 ? a * std::log(a / b) : 0.0;
 }
 
-// The direction of the outputs in which a kernel explains most: the first eigenvector of YᵀK̂Y, of length √Q.
-Vector first_direction(const KernelSpectrum& spectrum, const Matrix& y) {
+// Λ^½ Vᵀ Y, whose square is YᵀK̂Y.
+Matrix explained_parts(const KernelSpectrum& spectrum, const Matrix& y) {
   Matrix parts(std::ssize(spectrum.values), y.cols());
   algebra::gemm(Op::transpose, Op::none, 1.0, spectrum.vectors.view(), y.view(), 0.0, parts.view());
   for (Index q = 0; q < parts.cols(); ++q) {
     for (Index k = 0; k < parts.rows(); ++k) parts(k, q) *= std::sqrt(spectrum.values[at(k)]);
   }
+  return parts;
+}
+
+// The direction of the outputs in which a kernel explains most: the first eigenvector of YᵀK̂Y, of length √Q.
+Vector first_direction(const KernelSpectrum& spectrum, const Matrix& y) {
   Matrix gram(y.cols(), y.cols());
-  algebra::syrk(Op::transpose, 1.0, parts.view(), 0.0, gram.view());
+  algebra::syrk(Op::transpose, 1.0, explained_parts(spectrum, y).view(), 0.0, gram.view());
   const algebra::Eigen eigen = algebra::symmetric_eigen(gram.view(), true);
   const auto last = eigen.vectors.column(y.cols() - 1);
   const double largest = *std::ranges::max_element(last, {}, [](double x) { return std::abs(x); });
@@ -54,13 +59,8 @@ std::vector<Index> by_alignment(const std::vector<KernelSpectrum>& spectra,
                                 const std::vector<std::string>& names, const Matrix& y) {
   Vector explained;
   for (const KernelSpectrum& spectrum : spectra) {
-    Matrix parts(std::ssize(spectrum.values), y.cols());
-    algebra::gemm(Op::transpose, Op::none, 1.0, spectrum.vectors.view(), y.view(), 0.0, parts.view());
-    double sum = 0.0;
-    for (Index q = 0; q < parts.cols(); ++q) {
-      for (Index k = 0; k < parts.rows(); ++k) sum += spectrum.values[at(k)] * parts(k, q) * parts(k, q);
-    }
-    explained.push_back(sum);
+    const Matrix parts = explained_parts(spectrum, y);
+    explained.push_back(algebra::dot(parts.values(), parts.values()));
   }
   std::vector<Index> order(spectra.size());
   std::iota(order.begin(), order.end(), Index{0});
@@ -147,18 +147,17 @@ void Inference::add_part(Index m, double sign) {
 }
 
 void Inference::update_weights(Index m) {
+  MtmklPart& part = posterior_.part;
   add_part(m, 1.0);
   for (Index q = 0; q < rest_.cols(); ++q) {
-    const double precision =
-        posterior_.squares[at(m)] / posterior_.part.noise[at(q)] + 1.0 / posterior_.part.spread;
-    const double along = algebra::dot(posterior_.functions.column(m), rest_.column(q));
-    const double location = along / (precision * posterior_.part.noise[at(q)]);
-    const double odds = std::log(posterior_.part.share / (1.0 - posterior_.part.share)) -
-                        0.5 * std::log(precision * posterior_.part.spread) +
+    const double noise = part.noise[at(q)];
+    const double precision = posterior_.squares[at(m)] / noise + 1.0 / part.spread;
+    const double location = algebra::dot(posterior_.functions.column(m), rest_.column(q)) / (precision * noise);
+    const double odds = std::log(part.share / (1.0 - part.share)) - 0.5 * std::log(precision * part.spread) +
                         0.5 * location * location * precision;
-    posterior_.part.location(q, m) = location;
-    posterior_.part.variance(q, m) = 1.0 / precision;
-    posterior_.part.inclusion(q, m) = 1.0 / (1.0 + std::exp(-odds));
+    part.location(q, m) = location;
+    part.variance(q, m) = 1.0 / precision;
+    part.inclusion(q, m) = 1.0 / (1.0 + std::exp(-odds));
   }
   add_part(m, -1.0);
 }
