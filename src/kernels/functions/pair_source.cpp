@@ -41,6 +41,14 @@ TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std
   numbers_ = std::ssize(numbers);
 }
 
+NearTextPairs::NearTextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                             const SubstringRule& rule) {
+  SubstringNumbers numbers(rule, columns);
+  columns_ = numbers.counts(columns);
+  rows_ = numbers.counts(rows);
+  numbers_ = numbers.size();
+}
+
 WordPairs::WordPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
   std::unordered_map<std::string, Index> numbers;
   const auto count = [&](const std::vector<std::string>& texts) {

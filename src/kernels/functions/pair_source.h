@@ -10,6 +10,7 @@
 
 #include "kernels/functions/distance.h"
 #include "kernels/functions/spectrum.h"
+#include "kernels/functions/substrings.h"
 #include "kloom/matrix.h"
 #include "kloom/shared_matrix.h"
 
@@ -84,6 +85,13 @@ class CountPairs : public PairSource {
 class TextPairs final : public CountPairs {
  public:
   TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
+};
+
+// Strings that are near to substrings; the columns are the training texts.
+class NearTextPairs final : public CountPairs {
+ public:
+  NearTextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                const SubstringRule& rule);
 };
 
 // Words times their inverse document frequency in the columns, which are the training samples; words that
