@@ -119,6 +119,7 @@ struct KernelTerm {
   std::vector<DecisionTree> trees;  // of a kernel of trees
   Index mismatches = 0;             // spectrum: as in the family
   Index gaps = 0;
+  bool tfidf = false;  // spectrum: a count c becomes (1 + ln c) times the inverse document frequency
   friend bool operator==(const KernelTerm&, const KernelTerm&) = default;
 };
 

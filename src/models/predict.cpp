@@ -97,7 +97,7 @@ Predictions predict_all(const Model& model, const Dataset& samples, const Predic
 bool needs_whole_basis(const KernelTerm& term) {
   return term.normalisation == Normalisation::centre || term.function == KernelFunction::precomputed ||
          term.function == KernelFunction::expdist || term.function == KernelFunction::words ||
-         term.function == KernelFunction::edit || term.mismatches > 0;
+         term.function == KernelFunction::edit || term.mismatches > 0 || term.tfidf;
 }
 
 }  // namespace

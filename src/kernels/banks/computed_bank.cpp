@@ -74,7 +74,7 @@ class ComputedBank::Builder {
 
  private:
   using SourceKey =
-      std::tuple<int, SubstringRule, std::vector<Index>>;  // kind of sum, inputs; trees share nothing
+      std::tuple<int, SubstringRule, bool, std::vector<Index>>;  // kind of sum, inputs; trees share nothing
 
   // (x.z + 1)^q is normalised before it is raised to the power, where it cannot overflow.
   static double offset_of(const KernelTerm& term) {
@@ -93,7 +93,7 @@ class ComputedBank::Builder {
     SubstringRule rule = term.function == KernelFunction::spectrum ? rule_of(term) : SubstringRule{};
     if (term.function == KernelFunction::trees) rule.k = std::ssize(bank_.sources_);
     const auto [place, added] =
-        sources_.try_emplace(SourceKey{kind, rule, term.features}, bank_.sources_.size());
+        sources_.try_emplace(SourceKey{kind, rule, term.tfidf, term.features}, bank_.sources_.size());
     if (added) bank_.sources_.push_back(make_source(term));
     return place->second;
   }
@@ -108,7 +108,7 @@ class ComputedBank::Builder {
           return std::make_shared<NearTextPairs>(rows.texts[input].values, columns.texts[input].values,
                                                  rule_of(term));
         return std::make_shared<TextPairs>(rows.texts[input].values, columns.texts[input].values,
-                                           static_cast<Index>(term.parameter));
+                                           static_cast<Index>(term.parameter), term.tfidf);
       case KernelFunction::words:
         return std::make_shared<WordPairs>(rows.texts[input].values, columns.texts[input].values);
       case KernelFunction::precomputed:

@@ -73,6 +73,9 @@ class CountPairs : public PairSource {
   [[nodiscard]] Vector column_self() const override { return norms(columns_); }
 
  protected:
+  // Counts times ln((1 + n)/(1 + texts that have it)) + 1, for n training texts, which are the columns.
+  void weigh_by_rarity();
+
   Index numbers_ = 0;
   KmerCounts columns_;
   KmerCounts rows_;
@@ -81,10 +84,10 @@ class CountPairs : public PairSource {
   static Vector norms(const KmerCounts& counts);
 };
 
-// Substrings of length k.
+// Substrings of length k. With `tfidf` their counts c become (1 + ln c) times the inverse document frequency.
 class TextPairs final : public CountPairs {
  public:
-  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
+  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k, bool tfidf);
 };
 
 // Strings that are near to substrings; the columns are the training texts.

@@ -105,6 +105,7 @@ json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& section
     if (!t.views.empty()) list.back()["views"] = encode_texts(t.views);
     if (t.mismatches > 0) list.back()["mismatches"] = t.mismatches;
     if (t.gaps > 0) list.back()["gaps"] = t.gaps;
+    if (t.tfidf) list.back()["tfidf"] = true;
     numbers.insert(numbers.end(), {t.parameter, t.distance_scale, t.scale, t.centre_mean});
     features.add(t.features);
     means.add(t.centre_means);
@@ -137,6 +138,7 @@ std::vector<KernelTerm> load_terms(const json& list, data::TensorReader& tensors
     if (entry.find("views") != nullptr) t.views = entry.texts("views");
     if (entry.find("mismatches") != nullptr) t.mismatches = entry.index("mismatches");
     if (entry.find("gaps") != nullptr) t.gaps = entry.index("gaps");
+    if (entry.find("tfidf") != nullptr) t.tfidf = entry.flag("tfidf");
     t.parameter = numbers[4 * p];
     t.distance_scale = numbers[4 * p + 1];
     t.scale = numbers[4 * p + 2];
@@ -268,6 +270,8 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
                         static_cast<double>(t.mismatches) < t.parameter && t.gaps <= 1000000;
   if (tolerates && (t.function != KernelFunction::spectrum || !possible))
     return "a kernel has impossible mismatches or gaps";
+  if (t.tfidf && (tolerates || t.function != KernelFunction::spectrum))
+    return "a kernel that is no plain spectrum kernel has tf-idf weights";
   if (!t.centre_means.empty() && static_cast<Index>(t.centre_means.size()) != basis.samples)
     return "a kernel does not have one mean per training sample";
   return {};

@@ -118,6 +118,7 @@ class Resolver {
     term.normalisation = normalisation_of(family);
     term.mismatches = family.mismatches;
     term.gaps = family.gaps;
+    term.tfidf = family.function == KernelFunction::spectrum && family.transform == Transform::tfidf;
     if (family.function == KernelFunction::expdist)
       term.distance_scale = mean_distance(train_.distances[static_cast<std::size_t>(target.inputs.front())]);
     std::string parameter = family.parameter;

@@ -144,7 +144,8 @@ class Parser {
     const bool values = word == rule.parameters[0] || word == rule.parameters[1];
     const bool spacing = word == "count" || word == "step";
     const bool normalise = word == "normalise" || word == "normalize";
-    const bool scale = word == "scale" && takes_scale(rule.function);
+    const bool scale =
+        word == "scale" && (takes_scale(rule.function) || rule.function == KernelFunction::spectrum);
     const bool folds = word == "folds" && rule.function == KernelFunction::trees;
     const bool tolerance =
         (word == "mismatches" || word == "gaps") && rule.function == KernelFunction::spectrum;
@@ -226,8 +227,11 @@ class Parser {
     return static_cast<Index>(value);
   }
 
-  // How substrings may differ.
+  // How substrings may differ, and how they count.
   void settle_tolerance(const Parts& parts, std::size_t begin, KernelFamily& family) const {
+    if (family.function == KernelFunction::spectrum && parts.has_transform &&
+        (parts.transform != Transform::tfidf || parts.mismatches > 0 || parts.gaps > 0))
+      scanner_.fail(begin, "spectrum takes scale=tfidf alone, and that without mismatches= and gaps=");
     family.mismatches = std::max<Index>(parts.mismatches, 0);
     family.gaps = std::max<Index>(parts.gaps, 0);
     if (family.mismatches > 0 && family.gaps > 0)

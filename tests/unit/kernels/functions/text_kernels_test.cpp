@@ -164,6 +164,35 @@ TEST(TextKernels, GapsCountEveryStringOfAWindowOnce) {
                   });
 }
 
+// Each entry is a sum of at most 8 products of numbers below 100, of which logarithms make all but a few bits.
+TEST(TextKernels, TfidfWeighsSubstringsByHowRareTheyAre) {
+  const Texts training = random_texts(14, 9, 8, "ab");
+  const Texts fresh = random_texts(9, 9, 9, "abx");
+  const auto weighed = [&](const std::string& text) {
+    Counts counts = with_gaps(text, 2, 0);
+    if (text.size() < 2) counts.clear();
+    for (auto& [string, count] : counts) {
+      double texts = 0.0;
+      for (const std::string& t : training) texts += t.find(string) == std::string::npos ? 0.0 : 1.0;
+      count = (1.0 + std::log(count)) * (1.0 + std::log(15.0 / (1.0 + texts)));
+    }
+    return counts;
+  };
+  const Kernels kernels = kernels_of("spectrum(k=2, scale=tfidf)", training, fresh);
+  double largest = 0.0;
+  for (Index j = 0; j < std::ssize(training); ++j) {
+    const Counts column = weighed(training[at(j)]);
+    for (Index i = 0; i < std::ssize(training); ++i) {
+      ASSERT_NEAR(kernels.training(i, j), inner(weighed(training[at(i)]), column), 1e-12);
+      largest = std::max(largest, kernels.training(i, j));
+    }
+    for (Index i = 0; i < std::ssize(fresh); ++i)
+      ASSERT_NEAR(kernels.fresh(i, j), inner(weighed(fresh[at(i)]), column), 1e-12) << fresh[at(i)];
+  }
+  EXPECT_GT(largest, 1.0);
+  EXPECT_NE(kernels.training, kernels_of("spectrum(k=2)", training, fresh).training);
+}
+
 TEST(TextKernels, NoneOfEitherIsThePlainSpectrum) {
   const Texts texts = random_texts(12, 9, 3);
   const Matrix plain = kernels_of("spectrum(k=2)", texts, texts).fresh;
