@@ -2,7 +2,7 @@
 """Support vector machines on combinations of kernels."""
 from ._base import copies_differ
 from ._options import learns
-from ._tasks import KernelClassifier, KernelRegressor
+from ._tasks import KernelClassifier, UncertainRegressor
 
 _ATTRIBUTES = """Attributes
     ----------
@@ -70,7 +70,7 @@ class SimpleMKLClassifier(_MarginClassifier):
 
 
 @learns("simplemkl", attributes=_ATTRIBUTES)
-class SimpleMKLRegressor(KernelRegressor):
+class SimpleMKLRegressor(UncertainRegressor):
     """l1-norm multiple kernel learning for numbers: epsilon-regression with few kernels and a proof of optimality.
 
     {parameters}
@@ -123,7 +123,7 @@ class LpMKLClassifier(_MarginClassifier):
 
 
 @learns("lp-mkl", attributes=_ATTRIBUTES)
-class LpMKLRegressor(KernelRegressor):
+class LpMKLRegressor(UncertainRegressor):
     """lp-norm multiple kernel learning for numbers: epsilon-regression with weights spread over all kernels.
 
     {parameters}
@@ -170,7 +170,7 @@ class UniformMKLClassifier(_MarginClassifier):
 
 
 @learns("uniform", attributes=_ATTRIBUTES)
-class UniformMKLRegressor(KernelRegressor):
+class UniformMKLRegressor(UncertainRegressor):
     """The baseline to beat: support vector regression on the mean of all kernels.
 
     {parameters}
@@ -218,7 +218,7 @@ class SingleKernelClassifier(_MarginClassifier):
 
 
 @learns("single", attributes=_ATTRIBUTES)
-class SingleKernelRegressor(KernelRegressor):
+class SingleKernelRegressor(UncertainRegressor):
     """Support vector regression on the one kernel that cross-validates best.
 
     {parameters}
@@ -276,7 +276,7 @@ class GroupMKLClassifier(_MarginClassifier):
 
 
 @learns("group-mkl", attributes=_ATTRIBUTES)
-class GroupMKLRegressor(KernelRegressor):
+class GroupMKLRegressor(UncertainRegressor):
     """Group-lasso and elastic-net multiple kernel learning for numbers: kernels of a view count together.
 
     {parameters}
@@ -386,7 +386,7 @@ class AlignClassifier(_MarginClassifier):
 
 
 @learns("align", attributes=_ATTRIBUTES)
-class AlignRegressor(KernelRegressor):
+class AlignRegressor(UncertainRegressor):
     """Kernel weights by centred alignment with the labels, then a support vector machine, for numbers.
 
     {parameters}
@@ -438,7 +438,7 @@ class AlignFClassifier(_MarginClassifier):
 
 
 @learns("alignf", attributes=_ATTRIBUTES)
-class AlignFRegressor(KernelRegressor):
+class AlignFRegressor(UncertainRegressor):
     """The sum of kernels best aligned with the labels, then a support vector machine, for numbers.
 
     {parameters}
@@ -491,7 +491,7 @@ class FHeuristicClassifier(_MarginClassifier):
 
 
 @learns("fheuristic", attributes=_ATTRIBUTES)
-class FHeuristicRegressor(KernelRegressor):
+class FHeuristicRegressor(UncertainRegressor):
     """Kernel weights by the alignment of every kernel with the target, then a support vector machine, for numbers.
 
     {parameters}

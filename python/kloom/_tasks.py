@@ -276,4 +276,7 @@ class UncertainRegressor(KernelRegressor):
         found = self._predictions(X, probabilities=return_std)
         if not return_std:
             return self._shaped(found["scores"])
+        if "deviation" not in found:
+            raise ValueError(f"this {type(self).__name__} knows no deviations: they are made of what held-out samples missed, "
+                             "and with a given C nothing was held out; leave C at 0 to have it chosen")
         return self._shaped(found["scores"]), self._shaped(found["deviation"])
