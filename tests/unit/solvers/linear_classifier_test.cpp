@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "support/problems.h"
 
@@ -80,25 +81,17 @@ TEST_P(LinearClassifier, IsAMinimumOfTheDefinition) {
   // Central differences with step h are right to h² and to rounding of the objective over h.
   const double h = 1e-4;
   const double allowed = 1e-5 * value;
+  const auto moved = [&](double& x, double step) {
+    const double kept = std::exchange(x, x + step);
+    const double there = naive(problem, ridge, found.w, found.b);
+    x = kept;
+    return there;
+  };
   for (double& x : found.w.values()) {
-    const double kept = x;
-    x = kept + h;
-    const double up = naive(problem, ridge, found.w, found.b);
-    x = kept - h;
-    const double down = naive(problem, ridge, found.w, found.b);
-    x = kept;
-    EXPECT_NEAR((up - down) / (2.0 * h), 0.0, allowed);
-    EXPECT_GT(up + down, 2.0 * value);  // and not a saddle
+    EXPECT_NEAR((moved(x, h) - moved(x, -h)) / (2.0 * h), 0.0, allowed);
+    EXPECT_GT(moved(x, h) + moved(x, -h), 2.0 * value);  // and not a saddle
   }
-  for (double& x : found.b) {
-    const double kept = x;
-    x = kept + h;
-    const double up = naive(problem, ridge, found.w, found.b);
-    x = kept - h;
-    const double down = naive(problem, ridge, found.w, found.b);
-    x = kept;
-    EXPECT_NEAR((up - down) / (2.0 * h), 0.0, allowed);
-  }
+  for (double& x : found.b) EXPECT_NEAR((moved(x, h) - moved(x, -h)) / (2.0 * h), 0.0, allowed);
 }
 
 TEST_P(LinearClassifier, StartsFromAnotherSolution) {
