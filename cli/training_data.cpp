@@ -20,7 +20,7 @@ namespace {
 std::vector<std::string> named_text_columns(const KernelSpec& spec) {
   std::set<std::string> names;
   for (const auto& family : spec.families) {
-    if (family.function != KernelFunction::spectrum && family.function != KernelFunction::words) continue;
+    if (!uses_texts(family.function)) continue;
     for (const auto& scope : family.scopes) {
       if (scope.kind == ScopeKind::columns) names.insert(scope.names.begin(), scope.names.end());
     }
@@ -31,7 +31,7 @@ std::vector<std::string> named_text_columns(const KernelSpec& spec) {
 bool has_open_spectrum(const KernelSpec& spec) {
   return std::any_of(spec.families.begin(), spec.families.end(), [](const KernelFamily& family) {
     const auto open = [](const Scope& scope) { return scope.kind != ScopeKind::columns; };
-    return (family.function == KernelFunction::spectrum || family.function == KernelFunction::words) &&
+    return uses_texts(family.function) &&
            (family.scopes.empty() || std::any_of(family.scopes.begin(), family.scopes.end(), open));
   });
 }
@@ -52,10 +52,11 @@ std::vector<std::string> text_columns_to_keep(const KernelSpec& spec, const Data
 
 void add_kernel_options(CLI::App& app, KernelOptions& options) {
   const std::string group = "Kernels";
-  app.add_option("--kernels", options.spec,
-                 "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) "
-                 "on views\". Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, "
-                 "overlap, spectrum, words, trees, precomputed, expdist (default: what suits the columns)")
+  app.add_option(
+         "--kernels", options.spec,
+         "Families separated by ';', such as \"rbf(width=2^-3..2^6) on all, each; poly(degree=1..3) "
+         "on views\". Functions: rbf, poly, linear, cosine, laplacian, chi2, intersection, "
+         "overlap, spectrum, edit, words, trees, precomputed, expdist (default: what suits the columns)")
       ->group(group)
       ->type_name("SPEC");
   app.add_option("--normalise,--normalize", options.normalise,

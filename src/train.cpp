@@ -138,8 +138,7 @@ Index numbers_per_entry(const std::vector<KernelTerm>& terms) {
   constexpr Index of_text = 500;
   Index total = 0;
   for (const KernelTerm& term : terms) {
-    const bool text = term.function == KernelFunction::spectrum || term.function == KernelFunction::words;
-    total += text ? of_text : std::max(std::ssize(term.features), std::ssize(term.trees));
+    total += uses_texts(term.function) ? of_text : std::max(std::ssize(term.features), std::ssize(term.trees));
   }
   return terms.empty() ? 0 : total / std::ssize(terms);
 }

@@ -131,7 +131,7 @@ Outcome run_split(const Dataset& all, Index split, bool sparse, const Settings& 
                                    static_cast<unsigned>(split) + 1);
   Context context;
   context.threads = 1;
-  const Stopwatch clock;
+  const ProcessorClock clock;
   RecipeOptions as_they_are;
   as_they_are.preprocessing.decide = false;
   const Recipe recipe = Recipe::fit(parts.train, parse_kernel_spec(kSpec), as_they_are, context);

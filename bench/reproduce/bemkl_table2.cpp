@@ -93,7 +93,7 @@ Outcome run(const Setting& setting, const Dataset& train, const Dataset& test, s
   Recipe recipe =
       Recipe::fit(with_scores(train, setting.scores), parse_kernel_spec(kSpec), as_they_are, context);
   const auto bank = store_bank(recipe.training_bank(), {}, context);
-  const Stopwatch clock;
+  const ProcessorClock clock;
   FitResult fit =
       find_learner(setting.method).fit(*bank, make_targets(train.labels, classes), setting.options, context);
   Outcome outcome;

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "algebra/blas.h"
+#include "classification.h"
 #include "kloom/bank.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
@@ -131,12 +131,6 @@ Made make(const Size& size, unsigned seed) {
   return made;
 }
 
-double processor_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 struct Run {
   double seconds = 0.0;
   McmklSolution solution;
@@ -153,9 +147,9 @@ Run run(const Made& made, McmklAlgorithm algorithm) {
   // Processor time of one thread, the least of a few runs: other work on the machine does not count.
   double total = 0.0;
   for (int repeat = 0; repeat < 5 && total < 0.5; ++repeat) {
-    const double start = processor_seconds();
+    const kloom::reproduce::ProcessorClock clock;
     result.solution = solve_mcmkl(*made.bank, made.task, settings, context);
-    const double seconds = processor_seconds() - start;
+    const double seconds = clock.seconds();
     result.seconds = std::min(result.seconds, seconds);
     total += seconds;
   }
@@ -199,9 +193,9 @@ void study(const Algorithm& algorithm, const Axis& axis, std::size_t place, unsi
     // Draws differ by half their time and more: many of them where they are cheap.
     constexpr unsigned kFewest = 3;
     constexpr double kLongest = 10.0;
-    const double start = processor_seconds();
+    const kloom::reproduce::ProcessorClock clock;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
-      if (seed > kFewest && processor_seconds() - start > kLongest) break;
+      if (seed > kFewest && clock.seconds() > kLongest) break;
       last = run(make(size, seed), algorithm.algorithm);
       times.push_back(last.seconds);
     }

@@ -179,8 +179,9 @@ Outcome run(const Case& c, const Row& row, const Split& split, unsigned repeat) 
   const Targets targets = make_targets(split.train.labels, request);
   const Learner& learner = find_learner(row.method);
   Context context;
+  context.threads = 1;
   context.seed = repeat;
-  const Stopwatch watch;
+  const ProcessorClock watch;
   Recipe recipe = Recipe::fit(
       split.train, parse_kernel_spec(fmt::format("rbf(gamma=2^-15..2^15, count={})", c.widths)), {}, context);
   BankRequest bank_request;

@@ -73,8 +73,9 @@ Outcome run(const Dataset& data, const StreamOptions& options, unsigned repeat) 
   std::vector<Index> first(static_cast<std::size_t>(std::min<Index>(1024, data.samples)));
   std::iota(first.begin(), first.end(), Index{0});
   Context context;
+  context.threads = 1;
   context.seed = repeat;
-  const Stopwatch watch;
+  const ProcessorClock watch;
   StreamLearner learner(Recipe::fit(select_samples(shuffled.train, first),
                                     parse_kernel_spec("rbf(gamma=2^-15..2^15, count=300)"), {}, context),
                         options, context);

@@ -153,7 +153,7 @@ Outcome run(const std::string& method, const Split& split, const Arguments& argu
   BankRequest dense;
   dense.kind = BankKind::dense;
   const auto bank = store_bank(recipe.training_bank(), dense, context);
-  const Stopwatch watch;
+  const ProcessorClock watch;
   FitResult fit = find_learner(method == "literal" ? "samkl" : method)
                       .fit(*bank, targets, options_of(method, bank->rows()), context);
   Outcome outcome;

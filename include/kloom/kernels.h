@@ -31,12 +31,13 @@ enum class KernelFunction {
   laplacian,     // exp(-gamma * |x-z|_1)
   chi2,          // exp(-gamma * sum (x-z)^2/(x+z)), features must not be negative
   intersection,  // sum min(x, z), features must not be negative
-  spectrum,      // inner product of k-mer counts of two texts
+  spectrum,      // inner product of k-mer counts of two texts, exact or with mismatches or gaps
   precomputed,   // given matrix
   expdist,       // exp(-gamma * d / s), d a given distance, s its mean over training pairs
   overlap,       // share of the categorical columns in which x and z agree
   words,         // cosine of the tf-idf vectors of the words of two texts
-  trees          // share of the boosted trees, grown on labelled samples, in which x and z reach the same leaf
+  trees,         // share of the boosted trees, grown on labelled samples, in which x and z reach the same leaf
+  edit           // exp(-gamma * mean of (d(x,t) - d(z,t))^2 over training texts t), d the edit distance
 };
 
 // How a kernel is rescaled. All constants are fitted on the training kernel.
@@ -68,6 +69,9 @@ struct KernelFamily {
   // Trees: 0, or so many folds of the labelled samples. Trees then grow on all of these, and for whoever holds out a fold
   // there is a kernel for each, of trees that grew without it.
   Index folds = 0;
+  // Spectrum: places in which a substring may differ, or letters that are left out of a window; one of them at most.
+  Index mismatches = 0;
+  Index gaps = 0;
   std::vector<Scope> scopes;
   friend bool operator==(const KernelFamily&, const KernelFamily&) = default;
 };
@@ -84,6 +88,8 @@ struct KernelSpec {
 // "a..b" ranges as in the kernel spec: 1..3, 2^-3..2^6, 1e-1..1e4, or a list a,b,c; count < 0: not given.
 [[nodiscard]] std::vector<double> parse_range(std::string_view text, Index count, double step);
 [[nodiscard]] std::string_view to_string(KernelFunction function);
+// The kernel looks at a text column.
+[[nodiscard]] bool uses_texts(KernelFunction function);
 [[nodiscard]] std::string_view to_string(Normalisation normalisation);
 [[nodiscard]] Normalisation parse_normalisation(std::string_view text);
 // "standardised", "raw", "ranks", "tfidf", "codes", "relevance".
@@ -111,6 +117,9 @@ struct KernelTerm {
   Vector centre_means;              // centre: mean of each training column
   double centre_mean = 0.0;         // centre: mean of those
   std::vector<DecisionTree> trees;  // of a kernel of trees
+  Index mismatches = 0;             // spectrum: as in the family
+  Index gaps = 0;
+  bool tfidf = false;  // spectrum: a count c becomes (1 + ln c) times the inverse document frequency
   friend bool operator==(const KernelTerm&, const KernelTerm&) = default;
 };
 

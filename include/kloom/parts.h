@@ -216,13 +216,17 @@ struct StreamPart : StochasticPart {
   [[nodiscard]] std::string trouble(const Model& model) const override;
 };
 
+// What a kernel machine makes small: half the squared error of numbers or of the classes' codes, the log loss of classes, or
+// half the squared hinge of every class against the others.
+enum class MachineKind { ridge, logistic, margin };
+
 // What kernel machines on weighted sums of kernels add (auto): scores are a sum of solutions, each on kernel
 // weights of its own; classes have probabilities softmax(scores), or the sigmoid of a single score.
 struct BlendPart : ModelPart {
   // One solution as it stands before it is blended: its scores are multiplied by `factor` and then by `share`.
   struct Solution {
-    bool logistic = false;  // else ridge regression of the numbers or of the classes' codes
-    double ridge = 0.0;     // λ, for kernels divided by their mean diagonal
+    MachineKind kind = MachineKind::ridge;
+    double ridge = 0.0;  // λ, for kernels divided by their mean diagonal
     double factor = 1.0;
     double share = 1.0;
     Vector bias;  // of every output, before factor and share

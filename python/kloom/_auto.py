@@ -2,7 +2,7 @@
 """Kernels, strength and a blend of machines chosen by what is held out."""
 from ._base import copies_differ
 from ._options import learns
-from ._tasks import KernelClassifier, KernelRegressor
+from ._tasks import KernelClassifier, UncertainRegressor
 
 _ATTRIBUTES = """Attributes
     ----------
@@ -50,7 +50,7 @@ class AutoMKLClassifier(KernelClassifier):
 
 
 @learns("auto", attributes=_ATTRIBUTES)
-class AutoMKLRegressor(KernelRegressor):
+class AutoMKLRegressor(UncertainRegressor):
     """Kernels, strength and a blend of kernel ridge regressions chosen by the leave-one-out error.
 
     {parameters}

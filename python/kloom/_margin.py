@@ -2,7 +2,7 @@
 """Support vector machines on combinations of kernels."""
 from ._base import copies_differ
 from ._options import learns
-from ._tasks import KernelClassifier, KernelRegressor
+from ._tasks import KernelClassifier, UncertainRegressor
 
 _ATTRIBUTES = """Attributes
     ----------
@@ -38,6 +38,11 @@ class _MarginClassifier(KernelClassifier):
         return {**_FOLDS, **(_SIGMOIDS if self.probability else {})}
 
 
+class _MarginRegressor(UncertainRegressor):
+    _no_deviations = ("they are made of what held-out samples missed, and with a given C nothing was held out; leave C at 0 to have "
+                      "it chosen")
+
+
 @learns("simplemkl", attributes=_ATTRIBUTES)
 class SimpleMKLClassifier(_MarginClassifier):
     """l1-norm multiple kernel learning for classes: few kernels, with a proof of optimality.
@@ -70,7 +75,7 @@ class SimpleMKLClassifier(_MarginClassifier):
 
 
 @learns("simplemkl", attributes=_ATTRIBUTES)
-class SimpleMKLRegressor(KernelRegressor):
+class SimpleMKLRegressor(_MarginRegressor):
     """l1-norm multiple kernel learning for numbers: epsilon-regression with few kernels and a proof of optimality.
 
     {parameters}
@@ -123,7 +128,7 @@ class LpMKLClassifier(_MarginClassifier):
 
 
 @learns("lp-mkl", attributes=_ATTRIBUTES)
-class LpMKLRegressor(KernelRegressor):
+class LpMKLRegressor(_MarginRegressor):
     """lp-norm multiple kernel learning for numbers: epsilon-regression with weights spread over all kernels.
 
     {parameters}
@@ -170,7 +175,7 @@ class UniformMKLClassifier(_MarginClassifier):
 
 
 @learns("uniform", attributes=_ATTRIBUTES)
-class UniformMKLRegressor(KernelRegressor):
+class UniformMKLRegressor(_MarginRegressor):
     """The baseline to beat: support vector regression on the mean of all kernels.
 
     {parameters}
@@ -218,7 +223,7 @@ class SingleKernelClassifier(_MarginClassifier):
 
 
 @learns("single", attributes=_ATTRIBUTES)
-class SingleKernelRegressor(KernelRegressor):
+class SingleKernelRegressor(_MarginRegressor):
     """Support vector regression on the one kernel that cross-validates best.
 
     {parameters}
@@ -276,7 +281,7 @@ class GroupMKLClassifier(_MarginClassifier):
 
 
 @learns("group-mkl", attributes=_ATTRIBUTES)
-class GroupMKLRegressor(KernelRegressor):
+class GroupMKLRegressor(_MarginRegressor):
     """Group-lasso and elastic-net multiple kernel learning for numbers: kernels of a view count together.
 
     {parameters}
@@ -386,7 +391,7 @@ class AlignClassifier(_MarginClassifier):
 
 
 @learns("align", attributes=_ATTRIBUTES)
-class AlignRegressor(KernelRegressor):
+class AlignRegressor(_MarginRegressor):
     """Kernel weights by centred alignment with the labels, then a support vector machine, for numbers.
 
     {parameters}
@@ -438,7 +443,7 @@ class AlignFClassifier(_MarginClassifier):
 
 
 @learns("alignf", attributes=_ATTRIBUTES)
-class AlignFRegressor(KernelRegressor):
+class AlignFRegressor(_MarginRegressor):
     """The sum of kernels best aligned with the labels, then a support vector machine, for numbers.
 
     {parameters}
@@ -491,7 +496,7 @@ class FHeuristicClassifier(_MarginClassifier):
 
 
 @learns("fheuristic", attributes=_ATTRIBUTES)
-class FHeuristicRegressor(KernelRegressor):
+class FHeuristicRegressor(_MarginRegressor):
     """Kernel weights by the alignment of every kernel with the target, then a support vector machine, for numbers.
 
     {parameters}

@@ -255,6 +255,9 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
 class UncertainRegressor(KernelRegressor):
     """Estimators of numbers whose predictions have a standard deviation."""
 
+    # Why a model may have none, and what to do.
+    _no_deviations = "the model keeps no variances (variance=False); fit it with variance=True"
+
     def predict(self, X, return_std=False):
         """The number of each sample, and how uncertain it is.
 
@@ -277,5 +280,5 @@ class UncertainRegressor(KernelRegressor):
         if not return_std:
             return self._shaped(found["scores"])
         if "deviation" not in found:
-            raise ValueError("the model keeps no variances (variance=False), so that its predictions have no standard deviation; fit it with variance=True")
+            raise ValueError(f"this {type(self).__name__} knows no deviations: {self._no_deviations}")
         return self._shaped(found["scores"]), self._shaped(found["deviation"])

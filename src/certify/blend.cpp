@@ -5,7 +5,8 @@
 //
 //   Σ_i u_i loss(f_i, y_i) + ½ λ cᵀ (K/s) c,   f = (K/s) c + b,
 //
-// the log loss of classes (λ as it stands) or half the squared error of numbers and codes, over coefficients c
+// the log loss of classes (λ as it stands), half the squared error of numbers and codes, or half the squared hinge of each
+// class against the others, over coefficients c
 // on the landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, with
 // r_i = u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0.
 // The coefficients in the model are c/s times factor, share and the scale of the target.
@@ -27,13 +28,14 @@ namespace {
 
 using algebra::Op;
 
-// What output c of sample i should say: its number in units of the training numbers; for the logistic loss the
-// probability of the class; else ±1, or for several classes an indicator that adds up to 0.
-double wanted(const Targets& targets, const BlendPart& part, bool logistic, Index i, Index c, Index outputs) {
+// What output c of sample i should say: its number in units of the training numbers; for the log loss the probability of
+// the class; for the hinge ±1; for squared errors ±1, or for several classes an indicator that adds up to 0.
+double wanted(const Targets& targets, const BlendPart& part, MachineKind kind, Index i, Index c,
+              Index outputs) {
   if (targets.classes.empty()) return (targets.values(i, 0) - part.centre) / part.scale;
   const bool is_class = targets.codes[at(i)] == (outputs == 1 ? 1 : c);
-  if (logistic) return is_class ? 1.0 : 0.0;
-  if (outputs == 1) return is_class ? 1.0 : -1.0;
+  if (kind == MachineKind::logistic) return is_class ? 1.0 : 0.0;
+  if (outputs == 1 || kind == MachineKind::margin) return is_class ? 1.0 : -1.0;
   return (is_class ? 1.0 : 0.0) - 1.0 / static_cast<double>(targets.classes.size());
 }
 
@@ -49,15 +51,18 @@ void to_probabilities(Vector& scores) {
 }
 
 // Residuals ∂loss/∂f of all outputs at the scores f, times the samples' weights.
-Matrix residuals(const Targets& targets, const BlendPart& part, bool logistic, const Matrix& f) {
+Matrix residuals(const Targets& targets, const BlendPart& part, MachineKind kind, const Matrix& f) {
   Matrix r(f.rows(), f.cols());
   Vector said(at(f.cols()));
   for (Index i = 0; i < f.rows(); ++i) {
     const double u = targets.weights.empty() ? 1.0 : targets.weights[at(i)];
     for (Index c = 0; c < f.cols(); ++c) said[at(c)] = f(i, c);
-    if (logistic) to_probabilities(said);
-    for (Index c = 0; c < f.cols(); ++c)
-      r(i, c) = u * (said[at(c)] - wanted(targets, part, logistic, i, c, f.cols()));
+    if (kind == MachineKind::logistic) to_probabilities(said);
+    for (Index c = 0; c < f.cols(); ++c) {
+      const double y = wanted(targets, part, kind, i, c, f.cols());
+      const bool beyond = kind == MachineKind::margin && y * said[at(c)] >= 1.0;
+      r(i, c) = beyond ? 0.0 : u * (said[at(c)] - y);
+    }
   }
   return r;
 }
@@ -113,8 +118,8 @@ double stationarity(const KernelBank& bank, const Targets& targets, const BlendP
   Matrix f(n, outputs);
   for (Index o = 0; o < outputs; ++o) std::ranges::fill(f.column(o), one.bias[at(o)]);
   algebra::gemm(Op::none, Op::none, 1.0 / s, cross.view(), c.view(), 1.0, f.view());
-  Matrix r = residuals(targets, part, one.logistic, f);
-  const Matrix origin = residuals(targets, part, one.logistic, Matrix(n, outputs));
+  Matrix r = residuals(targets, part, one.kind, f);
+  const Matrix origin = residuals(targets, part, one.kind, Matrix(n, outputs));
   double bias_now = 0.0;
   double bias_size = 0.0;
   for (Index o = 0; o < outputs; ++o) {

@@ -96,7 +96,8 @@ Predictions predict_all(const Model& model, const Dataset& samples, const Predic
 // Kernels whose value for a pair of samples also depends on the other training samples, or comes with all of them.
 bool needs_whole_basis(const KernelTerm& term) {
   return term.normalisation == Normalisation::centre || term.function == KernelFunction::precomputed ||
-         term.function == KernelFunction::expdist || term.function == KernelFunction::words;
+         term.function == KernelFunction::expdist || term.function == KernelFunction::words ||
+         term.function == KernelFunction::edit || term.mismatches > 0 || term.tfidf;
 }
 
 }  // namespace

@@ -123,6 +123,24 @@ def test_several_numbers(numbers):
     assert np.allclose(1 - 2 * mean[:, 0], mean[:, 1], atol=0.05)
 
 
+@pytest.mark.parametrize("estimator", [kloom.AutoMKLRegressor(), kloom.SimpleMKLRegressor(kernels=KERNELS),
+                                       kloom.UniformMKLRegressor(kernels=KERNELS)], ids=lambda e: type(e).__name__)
+def test_intervals_of_what_was_held_out(estimator):
+    random = np.random.default_rng(3)
+    X = random.uniform(-3, 3, (400, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * random.standard_normal(400)
+    mean, std = estimator.fit(X[:200], y[:200]).predict(X[200:], return_std=True)
+    # 90 % of 200 are inside: within four standard errors of that, sqrt(0.9 * 0.1 / 200) each, and as many for the 200 held-out ones.
+    assert abs(np.mean(np.abs(y[200:] - mean) < 1.645 * std) - 0.9) < 4 * np.sqrt(2 * 0.09 / 200)
+
+
+def test_no_intervals_where_nothing_was_held_out(numbers):
+    X, y = numbers
+    reg = kloom.UniformMKLRegressor(kernels=KERNELS, C=1).fit(X, y)
+    with pytest.raises(ValueError, match="knows no deviations.*leave C at 0"):
+        reg.predict(X, return_std=True)
+
+
 def test_deviation_of_scores(two_classes):
     X, y = two_classes
     clf = kloom.BEMKLClassifier(kernels=KERNELS).fit(X, y)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from kloom import EditDistances, GappySpectrum, KernelFunctions, LpMKLClassifier, MismatchSpectrum
+from kloom import EditDistances, GappySpectrum, KernelFunctions, LpMKLClassifier, MismatchSpectrum, UniformMKLClassifier
 
 
 def words(count, seed, letters="abcd", longest=7):
@@ -102,6 +102,23 @@ def test_in_a_pipeline_beside_other_columns():
                "edits": (EditDistances(), "protein"), "mass": ("rbf", "mass")}
     model = make_pipeline(KernelFunctions(kernels), LpMKLClassifier(kernels="precomputed", C=10, probability=False))
     assert cross_val_score(model, frame, y, cv=4).mean() > 0.9
+
+
+def test_the_kernel_spec_has_the_same_kernels():
+    """With a C that leaves samples without a coefficient: predictions then see a part of the training texts only."""
+    training, new = words(60, 8, longest=9), words(20, 9, letters="abcdx", longest=9)
+    y = np.array([text.count("a") > text.count("b") for text in training]).astype(int)
+    kernels = {"near": (MismatchSpectrum(3, 1), "s"), "gappy": (GappySpectrum(2, 1), "s"), "edits": (EditDistances(1.5), "s")}
+    ours = make_pipeline(KernelFunctions(kernels), UniformMKLClassifier(kernels="precomputed", C=10, probability=False))
+    spec = "spectrum(k=3, mismatches=1) on s; spectrum(k=2, gaps=1) on s; edit(width=1.5) on s"
+    theirs = UniformMKLClassifier(kernels=spec, text=["s"], C=10, probability=False)
+    frames = [pd.DataFrame({"s": texts}) for texts in (training, new)]
+    ours.fit(frames[0], y)
+    theirs.fit(frames[0], y)
+    coefficients = theirs.dual_coef_
+    assert 0 < np.count_nonzero(coefficients) < 60
+    # Both solve the same problem to a relative gap of 1e-3 at most; the same entries to rounding take the same steps.
+    np.testing.assert_allclose(theirs.decision_function(frames[1]), ours.decision_function(frames[1]), atol=1e-9)
 
 
 @pytest.mark.parametrize("make, words_of", [(lambda: MismatchSpectrum(2, 2), "mismatches must be"), (lambda: GappySpectrum(0, 1), "k must be"),

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "kernels/functions/decision_trees.h"
+#include "kernels/functions/edit_distance.h"
 #include "kernels/functions/functions.h"
 #include "kernels/spec/sample_check.h"
 #include "kloom/error.h"
@@ -71,11 +73,16 @@ class ComputedBank::Builder {
   }
 
  private:
-  using SourceKey = std::tuple<int, Index, std::vector<Index>>;  // kind of sum, k, inputs; trees share nothing
+  using SourceKey =
+      std::tuple<int, SubstringRule, bool, std::vector<Index>>;  // kind of sum, inputs; trees share nothing
 
   // (x.z + 1)^q is normalised before it is raised to the power, where it cannot overflow.
   static double offset_of(const KernelTerm& term) {
     return term.function == KernelFunction::polynomial ? 1.0 : 0.0;
+  }
+
+  static SubstringRule rule_of(const KernelTerm& term) {
+    return {static_cast<Index>(term.parameter), term.mismatches, term.gaps};
   }
 
   std::size_t source_of(const KernelTerm& term) {
@@ -83,9 +90,10 @@ class ComputedBank::Builder {
     const bool sums = uses_features(term.function) && term.function != KernelFunction::trees;
     const int kind =
         sums ? static_cast<int>(pair_sum_of(term.function)) : others + static_cast<int>(term.function);
-    Index k = term.function == KernelFunction::spectrum ? static_cast<Index>(term.parameter) : 0;
-    if (term.function == KernelFunction::trees) k = std::ssize(bank_.sources_);
-    const auto [place, added] = sources_.try_emplace(SourceKey{kind, k, term.features}, bank_.sources_.size());
+    SubstringRule rule = term.function == KernelFunction::spectrum ? rule_of(term) : SubstringRule{};
+    if (term.function == KernelFunction::trees) rule.k = std::ssize(bank_.sources_);
+    const auto [place, added] =
+        sources_.try_emplace(SourceKey{kind, rule, term.tfidf, term.features}, bank_.sources_.size());
     if (added) bank_.sources_.push_back(make_source(term));
     return place->second;
   }
@@ -96,14 +104,24 @@ class ComputedBank::Builder {
     const auto input = static_cast<std::size_t>(term.features.front());
     switch (term.function) {
       case KernelFunction::spectrum:
+        if (term.mismatches > 0 || term.gaps > 0)
+          return std::make_shared<NearTextPairs>(rows.texts[input].values, columns.texts[input].values,
+                                                 rule_of(term));
         return std::make_shared<TextPairs>(rows.texts[input].values, columns.texts[input].values,
-                                           static_cast<Index>(term.parameter));
+                                           static_cast<Index>(term.parameter), term.tfidf);
       case KernelFunction::words:
         return std::make_shared<WordPairs>(rows.texts[input].values, columns.texts[input].values);
       case KernelFunction::precomputed:
         return std::make_shared<MatrixPairs>(rows.kernels[input].values, bank_.symmetric());
       case KernelFunction::expdist:
         return std::make_shared<MatrixPairs>(rows.distances[input].values, bank_.symmetric());
+      case KernelFunction::edit: {
+        const std::vector<std::string>& training = columns.texts[input].values;
+        const auto column_vectors = packed_edits(training, training);
+        const auto row_vectors =
+            bank_.symmetric() ? column_vectors : packed_edits(rows.texts[input].values, training);
+        return std::make_shared<FeaturePairs>(PairSum::squared, row_vectors, column_vectors);
+      }
       case KernelFunction::trees: {
         const auto column_leaves = packed_leaves(columns, term);
         const auto row_leaves = bank_.symmetric() ? column_leaves : packed_leaves(rows, term);
@@ -131,6 +149,16 @@ class ComputedBank::Builder {
   std::shared_ptr<const PackedSamples> packed_leaves(const Dataset& data, const KernelTerm& term) {
     const auto pack = std::make_shared<PackedSamples>(
         PackedSamples::from_columns(leaves_reached(term.trees, data.features.view(), term.features).view()));
+    bank_.packed_bytes_ += pack->bytes();
+    return pack;
+  }
+
+  std::shared_ptr<const PackedSamples> packed_edits(const std::vector<std::string>& texts,
+                                                    const std::vector<std::string>& training) {
+    const Matrix vectors = edit_vectors(texts, training);
+    std::vector<Index> all(static_cast<std::size_t>(vectors.cols()));
+    std::iota(all.begin(), all.end(), Index{0});
+    const auto pack = std::make_shared<PackedSamples>(vectors.view(), all);
     bank_.packed_bytes_ += pack->bytes();
     return pack;
   }
@@ -281,6 +309,7 @@ void ComputedBank::evaluate(const KernelTerm& term, const double* base, double* 
     case KernelFunction::rbf:
     case KernelFunction::laplacian:
     case KernelFunction::chi2:
+    case KernelFunction::edit:
       exp_negative(term.parameter, base, values, n);
       break;
     case KernelFunction::expdist:

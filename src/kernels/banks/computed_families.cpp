@@ -21,6 +21,7 @@ bool is_exponential(const KernelTerm& term) {
     case KernelFunction::laplacian:
     case KernelFunction::chi2:
     case KernelFunction::expdist:
+    case KernelFunction::edit:
       return term.normalisation != Normalisation::centre;
     default:
       return false;

@@ -134,11 +134,8 @@ bool has_unit_diagonal(KernelFunction function) {
   return function == KernelFunction::rbf || function == KernelFunction::laplacian ||
          function == KernelFunction::chi2 || function == KernelFunction::cosine ||
          function == KernelFunction::expdist || function == KernelFunction::overlap ||
-         function == KernelFunction::words || function == KernelFunction::trees;
-}
-
-bool uses_texts(KernelFunction function) {
-  return function == KernelFunction::spectrum || function == KernelFunction::words;
+         function == KernelFunction::words || function == KernelFunction::trees ||
+         function == KernelFunction::edit;
 }
 
 bool uses_features(KernelFunction function) {
@@ -151,3 +148,12 @@ bool needs_non_negative(KernelFunction function) {
 }
 
 }  // namespace kloom::kernels
+
+namespace kloom {
+
+bool uses_texts(KernelFunction function) {
+  return function == KernelFunction::spectrum || function == KernelFunction::words ||
+         function == KernelFunction::edit;
+}
+
+}  // namespace kloom

@@ -24,8 +24,6 @@ void whole_power(const double* x, int degree, double* out, Index n);
 [[nodiscard]] bool has_unit_diagonal(KernelFunction function);
 // The kernel is evaluated on feature columns, not on texts or given matrices.
 [[nodiscard]] bool uses_features(KernelFunction function);
-// The kernel is evaluated on a text column.
-[[nodiscard]] bool uses_texts(KernelFunction function);
 // Features must not be negative.
 [[nodiscard]] bool needs_non_negative(KernelFunction function);
 

@@ -34,11 +34,24 @@ void FeaturePairs::fill_chosen(std::span<const Index> rows, std::span<const Inde
   pair_sums(sum_, {&row_pack, {0, row_pack.samples()}, &column_pack, {0, column_pack.samples()}, out, stride});
 }
 
-TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k) {
+TextPairs::TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k,
+                     bool tfidf) {
   KmerNumbers numbers;
   columns_ = KmerCounts(columns, k, numbers);
   rows_ = KmerCounts(rows, k, numbers);
   numbers_ = std::ssize(numbers);
+  if (!tfidf) return;
+  columns_.dampen();
+  rows_.dampen();
+  weigh_by_rarity();
+}
+
+NearTextPairs::NearTextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                             const SubstringRule& rule) {
+  SubstringNumbers numbers(rule, columns);
+  columns_ = numbers.counts(columns);
+  rows_ = numbers.counts(rows);
+  numbers_ = numbers.size();
 }
 
 WordPairs::WordPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
@@ -56,11 +69,14 @@ WordPairs::WordPairs(const std::vector<std::string>& rows, const std::vector<std
   columns_ = count(columns);
   rows_ = count(rows);
   numbers_ = std::ssize(numbers);
-  // ln((1 + n)/(1 + texts with the word)) + 1
+  weigh_by_rarity();
+}
+
+void CountPairs::weigh_by_rarity() {
+  const auto n = static_cast<double>(columns_.texts());
   std::vector<double> factors;
   for (const Index texts : columns_.frequencies(numbers_))
-    factors.push_back(
-        std::log((1.0 + static_cast<double>(columns.size())) / (1.0 + static_cast<double>(texts))) + 1.0);
+    factors.push_back(std::log((1.0 + n) / (1.0 + static_cast<double>(texts))) + 1.0);
   columns_.weigh(factors);
   rows_.weigh(factors);
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/functions/distance.h"
 #include "kernels/functions/spectrum.h"
+#include "kernels/functions/substrings.h"
 #include "kloom/matrix.h"
 #include "kloom/shared_matrix.h"
 
@@ -72,6 +73,9 @@ class CountPairs : public PairSource {
   [[nodiscard]] Vector column_self() const override { return norms(columns_); }
 
  protected:
+  // Counts times ln((1 + n)/(1 + texts that have it)) + 1, for n training texts, which are the columns.
+  void weigh_by_rarity();
+
   Index numbers_ = 0;
   KmerCounts columns_;
   KmerCounts rows_;
@@ -80,10 +84,17 @@ class CountPairs : public PairSource {
   static Vector norms(const KmerCounts& counts);
 };
 
-// Substrings of length k.
+// Substrings of length k. With `tfidf` their counts c become (1 + ln c) times the inverse document frequency.
 class TextPairs final : public CountPairs {
  public:
-  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k);
+  TextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns, Index k, bool tfidf);
+};
+
+// Strings that are near to substrings; the columns are the training texts.
+class NearTextPairs final : public CountPairs {
+ public:
+  NearTextPairs(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                const SubstringRule& rule);
 };
 
 // Words times their inverse document frequency in the columns, which are the training samples; words that

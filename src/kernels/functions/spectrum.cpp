@@ -2,6 +2,7 @@
 #include "kernels/functions/spectrum.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kloom::kernels {
 
@@ -26,6 +27,10 @@ void KmerCounts::add(std::vector<Index> found) {
     i = j;
   }
   starts_.push_back(static_cast<Index>(entries_.size()));
+}
+
+void KmerCounts::dampen() {
+  for (Entry& e : entries_) e.count = 1.0 + std::log(e.count);
 }
 
 void KmerCounts::weigh(const std::vector<double>& factors) {

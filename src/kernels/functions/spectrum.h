@@ -22,6 +22,8 @@ class KmerCounts {
   KmerCounts(const std::vector<std::string>& texts, Index k, KmerNumbers& numbers);
   // The next text: numbers of what is in it, in any order and repeated as often as they occur.
   void add(std::vector<Index> found);
+  // A count c becomes 1 + ln c: what is repeated tells less each time.
+  void dampen();
   // Multiplies the counts of each number by its factor.
   void weigh(const std::vector<double>& factors);
   // Texts in which each of `numbers` occurs.

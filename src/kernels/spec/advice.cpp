@@ -131,13 +131,16 @@ class Adviser {
       const std::string scope = quoted_name(feature.name);
       if (sentences) {
         add("words", scope, 1);
-        add("spectrum(k=4)", scope, 1);
+        add("spectrum(k=3..5, scale=tfidf)", scope, 3);
         why(fmt::format(
             "'{}' holds sentences: words, and substrings for words that are written in several ways",
             feature.name));
       } else {
         add("spectrum(k=3..5)", scope, 3);
-        why(fmt::format("'{}' holds sequences: substrings of several lengths", feature.name));
+        add("spectrum(k=2..4, scale=tfidf)", scope, 3);
+        why(fmt::format(
+            "'{}' holds sequences: substrings of several lengths, as often as they occur and by how rare they are",
+            feature.name));
       }
     }
   }

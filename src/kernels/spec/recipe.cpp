@@ -20,7 +20,7 @@ std::vector<std::string> texts_of(const KernelSpec& spec, const Dataset& train) 
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const KernelFamily& family : spec.families) {
-    if (!kernels::uses_texts(family.function)) continue;
+    if (!uses_texts(family.function)) continue;
     if (family.scopes.empty()) {
       for (const auto& text : train.texts) add(text.feature.name);
     }

@@ -26,7 +26,7 @@ constexpr std::array all_functions = {
     KernelFunction::cosine,       KernelFunction::laplacian,  KernelFunction::chi2,
     KernelFunction::intersection, KernelFunction::spectrum,   KernelFunction::precomputed,
     KernelFunction::expdist,      KernelFunction::overlap,    KernelFunction::words,
-    KernelFunction::trees};
+    KernelFunction::trees,        KernelFunction::edit};
 constexpr std::array all_normalisations = {Normalisation::none, Normalisation::unit_diagonal,
                                            Normalisation::unit_trace, Normalisation::unit_variance,
                                            Normalisation::centre};
@@ -103,6 +103,9 @@ json save_terms(const std::vector<KernelTerm>& terms, data::SectionList& section
                     {"group", encode_text(t.group)},
                     {"normalisation", to_string(t.normalisation)}});
     if (!t.views.empty()) list.back()["views"] = encode_texts(t.views);
+    if (t.mismatches > 0) list.back()["mismatches"] = t.mismatches;
+    if (t.gaps > 0) list.back()["gaps"] = t.gaps;
+    if (t.tfidf) list.back()["tfidf"] = true;
     numbers.insert(numbers.end(), {t.parameter, t.distance_scale, t.scale, t.centre_mean});
     features.add(t.features);
     means.add(t.centre_means);
@@ -133,6 +136,9 @@ std::vector<KernelTerm> load_terms(const json& list, data::TensorReader& tensors
     t.group = entry.text("group");
     t.normalisation = parse_enum(entry, "normalisation", all_normalisations);
     if (entry.find("views") != nullptr) t.views = entry.texts("views");
+    if (entry.find("mismatches") != nullptr) t.mismatches = entry.index("mismatches");
+    if (entry.find("gaps") != nullptr) t.gaps = entry.index("gaps");
+    if (entry.find("tfidf") != nullptr) t.tfidf = entry.flag("tfidf");
     t.parameter = numbers[4 * p];
     t.distance_scale = numbers[4 * p + 1];
     t.scale = numbers[4 * p + 2];
@@ -228,6 +234,7 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   switch (t.function) {
     case KernelFunction::spectrum:
     case KernelFunction::words:
+    case KernelFunction::edit:
       limit = basis.texts.size();
       break;
     case KernelFunction::precomputed:
@@ -247,7 +254,8 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
       !std::isfinite(t.centre_mean))
     return "a kernel has a constant that is not finite";
   const bool falls = t.function == KernelFunction::rbf || t.function == KernelFunction::laplacian ||
-                     t.function == KernelFunction::chi2 || t.function == KernelFunction::expdist;
+                     t.function == KernelFunction::chi2 || t.function == KernelFunction::expdist ||
+                     t.function == KernelFunction::edit;
   if ((falls && t.parameter < 0.0) || t.scale < 0.0) return "a kernel has a width or scale below 0";
   if ((t.function == KernelFunction::trees) == t.trees.empty())
     return "a kernel of trees has none, or another kernel has some";
@@ -257,6 +265,13 @@ std::string term_trouble(const KernelTerm& t, const Dataset& basis) {
   if (t.function == KernelFunction::spectrum &&
       (t.parameter < 1 || t.parameter > 1e6 || t.parameter != std::floor(t.parameter)))
     return "a spectrum kernel has an impossible k";
+  const bool tolerates = t.mismatches != 0 || t.gaps != 0;
+  const bool possible = t.mismatches >= 0 && t.gaps >= 0 && (t.mismatches == 0 || t.gaps == 0) &&
+                        static_cast<double>(t.mismatches) < t.parameter && t.gaps <= 1000000;
+  if (tolerates && (t.function != KernelFunction::spectrum || !possible))
+    return "a kernel has impossible mismatches or gaps";
+  if (t.tfidf && (tolerates || t.function != KernelFunction::spectrum))
+    return "a kernel that is no plain spectrum kernel has tf-idf weights";
   if (!t.centre_means.empty() && static_cast<Index>(t.centre_means.size()) != basis.samples)
     return "a kernel does not have one mean per training sample";
   return {};

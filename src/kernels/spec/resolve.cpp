@@ -9,12 +9,14 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/progress.h"
 #include "kernels/functions/automatic_width.h"
+#include "kernels/functions/edit_distance.h"
 #include "kernels/functions/functions.h"
 #include "kernels/functions/normalise.h"
 #include "kernels/spec/presence.h"
@@ -114,19 +116,24 @@ class Resolver {
     term.group = target.group;
     term.views = views_;
     term.normalisation = normalisation_of(family);
+    term.mismatches = family.mismatches;
+    term.gaps = family.gaps;
+    term.tfidf = family.function == KernelFunction::spectrum && family.transform == Transform::tfidf;
     if (family.function == KernelFunction::expdist)
       term.distance_scale = mean_distance(train_.distances[static_cast<std::size_t>(target.inputs.front())]);
     std::string parameter = family.parameter;
     std::vector<double> values = family.values;
     if (family.automatic) {
-      parameter = family.function == KernelFunction::rbf ? "width" : "gamma";
+      parameter = rule_of(family.function).parameters[0];
       values = automatic_values(family, target);
       if (values.empty()) return;
     }
     if (values.empty()) add(term, name_of(family, target, ""));
     for (const double value : values) {
       term.parameter = parameter == "width" ? 0.5 / (value * value) : value;
-      const std::string said = fmt::format("{}={}", parameter, value);
+      std::string said = fmt::format("{}={}", parameter, value);
+      if (family.mismatches > 0) said += fmt::format(", mismatches={}", family.mismatches);
+      if (family.gaps > 0) said += fmt::format(", gaps={}", family.gaps);
       if (family.function == KernelFunction::trees) {
         add_trees(family, target, term, said);
       } else {
@@ -187,10 +194,9 @@ class Resolver {
   }
 
   std::vector<double> automatic_values(const KernelFamily& family, const Target& target) {
-    const DistanceQuantiles& quantiles = quantiles_of_present();
     const Index count = family.automatic_count > 0 ? family.automatic_count : kAutomaticWidths;
     const bool multiples = !family.values.empty();
-    std::vector<double> values = quantiles(pair_sum_of(family.function), target.inputs, multiples ? 1 : count);
+    std::vector<double> values = quantiles_of(family.function, target, multiples ? 1 : count);
     if (multiples && !values.empty()) {
       const double median = values.front();
       values.clear();
@@ -205,9 +211,26 @@ class Resolver {
           fmt::format("{}(auto) on {}: all distances between training samples are 0; give a value, "
                       "or leave these features out",
                       kloom::to_string(family.function), target.label));
-    if (family.function != KernelFunction::rbf)
+    if (rule_of(family.function).parameters[0] != "width")
       for (double& v : values) v = 1.0 / v;
     return values;
+  }
+
+  std::vector<double> quantiles_of(KernelFunction function, const Target& target, Index count) {
+    if (function != KernelFunction::edit)
+      return quantiles_of_present()(pair_sum_of(function), target.inputs, count);
+    // An edit kernel is a Gaussian of vectors of distances.
+    const auto& texts = train_.texts[static_cast<std::size_t>(target.inputs.front())].values;
+    const auto present = samples_with_views(train_, views_);
+    std::vector<std::string> known = present ? std::vector<std::string>{} : texts;
+    for (const Index i : present.value_or(std::vector<Index>{}))
+      known.push_back(texts[static_cast<std::size_t>(i)]);
+    Dataset vectors;
+    vectors.samples = std::ssize(known);
+    vectors.features = edit_vectors(known, texts);
+    std::vector<Index> places(static_cast<std::size_t>(vectors.features.cols()));
+    std::iota(places.begin(), places.end(), Index{0});
+    return DistanceQuantiles(vectors, context_.seed)(PairSum::squared, places, count);
   }
 
   // Of the samples that have the views at hand. With fewer than two of them there are no distances.

@@ -11,7 +11,7 @@
 namespace kloom::kernels {
 namespace {
 
-constexpr std::array<FamilyRule, 13> kRules = {{
+constexpr std::array<FamilyRule, 14> kRules = {{
     {KernelFunction::rbf,
      "rbf",
      "gaussian",
@@ -60,6 +60,15 @@ constexpr std::array<FamilyRule, 13> kRules = {{
      0,
      "intersection"},
     {KernelFunction::spectrum, "spectrum", "", {"k", ""}, Unsaid::error, false, true, 1000, "spectrum(k=3)"},
+    {KernelFunction::edit,
+     "edit",
+     "",
+     {"width", ""},
+     Unsaid::automatic,
+     true,
+     false,
+     0,
+     "edit(width=1,2,4) or edit(auto)"},
     {KernelFunction::precomputed, "precomputed", "", {"", ""}, Unsaid::nothing, false, false, 0, "precomputed"},
     {KernelFunction::expdist,
      "expdist",
@@ -84,6 +93,8 @@ std::string family_text(const KernelFamily& family) {
   if (!family.automatic && !family.values.empty())
     add(fmt::format("{}={}", family.parameter, fmt::join(family.values, ",")));
   if (family.folds > 0) add(fmt::format("folds={}", family.folds));
+  if (family.mismatches > 0) add(fmt::format("mismatches={}", family.mismatches));
+  if (family.gaps > 0) add(fmt::format("gaps={}", family.gaps));
   if (family.transform != Transform::standardised)
     add(fmt::format("scale={}", kloom::to_string(family.transform)));
   if (family.has_normalisation) add(fmt::format("normalise={}", kloom::to_string(family.normalisation)));

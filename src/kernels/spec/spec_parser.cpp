@@ -3,7 +3,7 @@
 //   spec    = family { ";" family } [ ";" ]
 //   family  = name [ "(" part { "," part } ")" ] [ "on" scope { "," scope } ]
 //   part    = "auto" [ "=" values ] | "count=" integer | "step=" number | "normalise=" word | "scale=" word
-//           | "folds=" integer | parameter "=" values
+//           | "folds=" integer | "mismatches=" integer | "gaps=" integer | parameter "=" values
 //   values  = value { ("," | "|") value },   value = number [ ".." number ]
 //   number  = decimal | decimal "^" exponent
 //   scope   = "all" | "each" | "views" | "view" name | name { "+" name }
@@ -11,6 +11,7 @@
 // docs/guide/kernel-spec.md is the reference for people.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -40,6 +41,8 @@ struct Parts {
   bool has_transform = false;
   Transform transform = Transform::standardised;
   Index folds = 0;
+  Index mismatches = -1;  // not said
+  Index gaps = -1;
 };
 
 struct Name {
@@ -60,6 +63,7 @@ std::string parameter_list(const FamilyRule& rule) {
   if (!list.empty()) list += "count=, step=, ";
   if (takes_scale(rule.function)) list += "scale=, ";
   if (rule.function == KernelFunction::trees) list += "folds=, ";
+  if (rule.function == KernelFunction::spectrum) list += "mismatches=, gaps=, ";
   return list + "normalise=";
 }
 
@@ -118,6 +122,7 @@ class Parser {
     result.normalisation = parts.normalisation;
     result.transform = parts.transform;
     result.folds = parts.folds;
+    settle_tolerance(parts, begin, result);
     result.scopes = scopes();
     return result;
   }
@@ -139,9 +144,12 @@ class Parser {
     const bool values = word == rule.parameters[0] || word == rule.parameters[1];
     const bool spacing = word == "count" || word == "step";
     const bool normalise = word == "normalise" || word == "normalize";
-    const bool scale = word == "scale" && takes_scale(rule.function);
+    const bool scale =
+        word == "scale" && (takes_scale(rule.function) || rule.function == KernelFunction::spectrum);
     const bool folds = word == "folds" && rule.function == KernelFunction::trees;
-    if (!values && !spacing && !normalise && !scale && !folds)
+    const bool tolerance =
+        (word == "mismatches" || word == "gaps") && rule.function == KernelFunction::spectrum;
+    if (!values && !spacing && !normalise && !scale && !folds && !tolerance)
       scanner_.fail(
           begin, fmt::format("{} has no parameter '{}'; it accepts {}", rule.name, word, parameter_list(rule)));
     if (!scanner_.accept("=")) scanner_.fail_expected(fmt::format("'=' after {}", word));
@@ -152,7 +160,12 @@ class Parser {
     } else if (scale) {
       scale_part(begin, parts);
     } else if (folds) {
-      folds_part(begin, parts);
+      if (parts.folds > 0) scanner_.fail(begin, "folds is given twice");
+      parts.folds = whole_number(word, 2, 20);
+    } else if (tolerance) {
+      Index& said = word == "gaps" ? parts.gaps : parts.mismatches;
+      if (said >= 0) scanner_.fail(begin, fmt::format("{} is given twice", word));
+      said = whole_number(word, 0, 1000);
     } else {
       normalisation_part(begin, parts);
     }
@@ -205,15 +218,28 @@ class Parser {
                   fmt::format("unknown scale '{}': use standardised, raw, ranks, tfidf or relevance", word));
   }
 
-  void folds_part(std::size_t begin, Parts& parts) {
-    constexpr double most = 20.0;
-    if (parts.folds > 0) scanner_.fail(begin, "folds is given twice");
+  Index whole_number(std::string_view word, Index least, Index most) {
     scanner_.skip_space();
     const std::size_t place = scanner_.position();
-    const Number number = scan_number(scanner_);
-    if (number.value != std::floor(number.value) || number.value < 2.0 || number.value > most)
-      scanner_.fail(place, fmt::format("folds must be a whole number from 2 to {}", most));
-    parts.folds = static_cast<Index>(number.value);
+    const double value = scan_number(scanner_).value;
+    if (value != std::floor(value) || value < static_cast<double>(least) || value > static_cast<double>(most))
+      scanner_.fail(place, fmt::format("{} must be a whole number from {} to {}", word, least, most));
+    return static_cast<Index>(value);
+  }
+
+  // How substrings may differ, and how they count.
+  void settle_tolerance(const Parts& parts, std::size_t begin, KernelFamily& family) const {
+    if (family.function == KernelFunction::spectrum && parts.has_transform &&
+        (parts.transform != Transform::tfidf || parts.mismatches > 0 || parts.gaps > 0))
+      scanner_.fail(begin, "spectrum takes scale=tfidf alone, and that without mismatches= and gaps=");
+    family.mismatches = std::max<Index>(parts.mismatches, 0);
+    family.gaps = std::max<Index>(parts.gaps, 0);
+    if (family.mismatches > 0 && family.gaps > 0)
+      scanner_.fail(begin, "give mismatches= or gaps=, not both; they may be two kernels, separated by ';'");
+    for (const double k : family.values)
+      if (static_cast<double>(family.mismatches) >= k && family.mismatches > 0)
+        scanner_.fail(begin, fmt::format("mismatches must be less than k, but {} is not less than {}",
+                                         family.mismatches, k));
   }
 
   void normalisation_part(std::size_t begin, Parts& parts) {

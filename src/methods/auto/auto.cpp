@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "algebra/blas.h"
 #include "base/progress.h"
@@ -28,12 +29,18 @@ namespace {
 
 constexpr const char* kName = "auto";
 constexpr std::array kLossNames = {"held-out squared error over variance", "held-out log loss"};
-constexpr Index kAllUpTo = 1500;  // samples that may all be landmarks
-constexpr Index kSome = 1500;     // landmarks where there are more
-constexpr Index kFeaturesOfClasses = 700;
+constexpr Index kAllUpTo = 1500;           // samples that may all be landmarks
+constexpr Index kSome = 1500;              // landmarks where there are more
+constexpr Index kFeaturesOfClasses = 700;  // at least so many, where there are so many
 constexpr Index kFewSamples = 500;  // up to so many, ten folds instead of five: what is held out is missed
 constexpr Index kFolds = 5;
 constexpr Index kFoldsOfFew = 10;
+
+// Ridge regression of numbers takes all features once; of classes, those that passes can afford.
+Index features_of_classes(Index samples, Index outputs) {
+  constexpr Index kAffordable = 6'000'000;
+  return std::clamp(kAffordable / (samples * outputs), kFeaturesOfClasses, kSome);
+}
 
 // Kernels of the samples of the screening are held all at once: many kernels are compared on fewer samples.
 Index screened_samples(Index asked, Index kernels) {
@@ -86,7 +93,8 @@ class Fitter {
   [[nodiscard]] bool with_taught(const Vector& weights) const;
   [[nodiscard]] Matrix features_without(Index fold, Vector weights) const;
   void try_candidates();
-  void try_candidate(std::size_t c);
+  void try_margins(double longest);
+  void try_candidate(std::size_t c, bool margin);
   void repeat(const Chosen& chosen);
   [[nodiscard]] Chosen chosen() const;
   void fill(FitResult& result) const;
@@ -104,8 +112,10 @@ class Fitter {
   static constexpr double kPassRate = 1.6e10;
   void spend_on_products(double operations) { counted_ += operations / 5e10; }
   void spend_on_passes(double operations) { counted_ += operations / kPassRate; }
-  // Passes of logistic regression cost as many operations as there are features; ridge regression takes all of them once.
-  [[nodiscard]] Index most_features() const { return task_.classes > 0 ? kFeaturesOfClasses : kSome; }
+  // Passes over the features cost as many operations as there are features, samples and classes; texts need many features.
+  [[nodiscard]] Index most_features() const {
+    return task_.classes == 0 ? kSome : features_of_classes(bank_.rows(), task_.outputs());
+  }
   [[nodiscard]] double budget() const {
     constexpr double kUsual = 60.0;
     constexpr double kOfFew = 20.0;
@@ -319,13 +329,32 @@ void Fitter::try_candidates() {
       candidates_.resize(at(c));
       break;
     }
-    try_candidate(at(c));
+    try_candidate(at(c), false);
     longest = std::max(longest, meter_.seconds() - begun);
     stopped_ = meter_.step(c + 1, count, entries_.back().machine.loss) || stopped_;
   }
+  if (task_.classes > 0 && std::ssize(samples_) > kFewSamples) try_margins(longest);
 }
 
-void Fitter::try_candidate(std::size_t c) {
+// The candidates that did best so far, by the squared hinge. Few samples cannot tell whether that is better.
+void Fitter::try_margins(double longest) {
+  constexpr std::size_t kBest = 3;
+  Vector least(candidates_.size(), std::numeric_limits<double>::infinity());
+  for (const Entry& entry : entries_)
+    least[entry.candidate] = std::min(least[entry.candidate], entry.machine.loss);
+  std::vector<std::size_t> order(least.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t c) { return least[c]; });
+  order.resize(std::min(order.size(), kBest));
+  for (const std::size_t c : order) {
+    if (stopped_ || out_of_time(0.85) || no_time_for(longest)) return;
+    try_candidate(c, true);
+    const auto tried = static_cast<Index>(candidates_.size());
+    stopped_ = meter_.step(tried, tried, entries_.back().machine.loss) || stopped_;
+  }
+}
+
+void Fitter::try_candidate(std::size_t c, bool margin) {
   const Vector& weights = candidates_[c].weights;
   KernelFeatures features = kernel_features(bank_, weights, landmarks_, most_features(), scales_of(weights));
   const auto n = static_cast<double>(bank_.rows());
@@ -343,33 +372,36 @@ void Fitter::try_candidate(std::size_t c) {
       if (phi.empty()) phi = features_without(fold, weights);
       return phi;
     };
-    add_entry(c, features.back, ridge_machine_by_folds(features, task_, phi_without));
-  } else {
+    if (!margin) add_entry(c, features.back, ridge_machine_by_folds(features, task_, phi_without));
+  } else if (!margin) {
     // Only logistic regression needs the features once more.
     add_entry(c, features.back,
               ridge_machine(task_.classes > 0 ? features.phi : std::move(features.phi), task_));
   }
   spend_on_products(times * (10.0 * m * m * m + 2.0 * n * m * r + 5.0 * n * r * r + 10.0 * r * r * r));
-  if (task_.classes == 0 || out_of_time(0.75)) return;
+  if (task_.classes == 0 || (!margin && out_of_time(0.75))) return;
   const double pass = 4.0 * n * r * static_cast<double>(task_.outputs());
   const double most_passes = budget() / 6.0 * kPassRate / pass;
   const auto enough = [&](Index passes) {
     return static_cast<double>(passes) > most_passes || meter_.seconds() > 0.8 * budget();
   };
-  add_entry(c, features.back, logistic_machine(features, task_, enough, phi_without));
+  add_entry(c, features.back,
+            class_machine(margin ? MachineKind::margin : MachineKind::logistic, features, task_, enough,
+                          phi_without));
   spend_on_passes(pass * static_cast<double>(entries_.back().machine.passes));
 }
 
 // The machines that an earlier run chose, on all samples.
 void Fitter::repeat(const Chosen& chosen) {
   for (const ChosenMachine& told : chosen.machines) {
-    if (told.logistic && task_.classes == 0)
-      throw InvalidArgument("machines: logistic machines are for classes, and the target holds numbers");
+    if (told.kind != MachineKind::ridge && task_.classes == 0)
+      throw InvalidArgument("machines: all but ridge machines are for classes, and the target holds numbers");
     candidates_.push_back({"as told", told.weights});
     const KernelFeatures features =
         kernel_features(bank_, told.weights, landmarks_, most_features(), scales_of(told.weights));
-    Machine machine = told.logistic ? logistic_machine_at(features, task_, told.ridge)
-                                    : ridge_machine_at(features, task_, told.ridge);
+    Machine machine = told.kind == MachineKind::ridge
+                          ? ridge_machine_at(features, task_, told.ridge)
+                          : class_machine_at(told.kind, features, task_, told.ridge);
     machine.factor = told.factor;
     add_entry(candidates_.size() - 1, features.back, std::move(machine));
     blend_.shares.push_back(told.share);
@@ -384,7 +416,7 @@ Chosen Fitter::chosen() const {
   for (std::size_t k = 0; k < entries_.size(); ++k) {
     const Machine& machine = entries_[k].machine;
     if (blend_.shares[k] == 0.0) continue;
-    all.machines.push_back({machine.logistic, machine.ridge, machine.factor, blend_.shares[k],
+    all.machines.push_back({machine.kind, machine.ridge, machine.factor, blend_.shares[k],
                             candidates_[entries_[k].candidate].weights});
   }
   return all;
@@ -430,7 +462,7 @@ void Fitter::fill(FitResult& result) const {
     for (Index c = 0; c < outputs; ++c) model.bias[at(c)] += factor * entry.machine.bias[at(c)];
     part.terms.push_back(std::move(term));
     part.solutions.push_back(
-        {entry.machine.logistic, entry.machine.ridge, entry.machine.factor, share, entry.machine.bias});
+        {entry.machine.kind, entry.machine.ridge, entry.machine.factor, share, entry.machine.bias});
   }
   if (task_.classes == 0) model.bias[0] = scale_ * model.bias[0] + centre_;
   part.classes = task_.classes > 0;
@@ -451,21 +483,22 @@ void Fitter::tell(Report& report) const {
     if (entries_[k].machine.loss < entries_[best].machine.loss) best = k;
   }
   const auto in_blend = std::ranges::count_if(blend_.shares, [](double s) { return s > 0.0; });
-  report.message = fmt::format(
-      "{} of {} machines blended: {} {:.4g}, of the best alone ({}, {}) {:.4g}{}", in_blend, entries_.size(),
-      report.objective_name, blend_.loss, candidates_[entries_[best].candidate].name,
-      entries_[best].machine.logistic ? "logistic" : "ridge", entries_[best].machine.loss,
-      hurried_ ? "; time was short, so not everything was tried (--time)" : "");
+  report.message = fmt::format("{} of {} machines blended: {} {:.4g}, of the best alone ({}, {}) {:.4g}{}",
+                               in_blend, entries_.size(), report.objective_name, blend_.loss,
+                               candidates_[entries_[best].candidate].name,
+                               kind_name(entries_[best].machine.kind), entries_[best].machine.loss,
+                               hurried_ ? "; time was short, so not everything was tried (--time)" : "");
   Report::Table table{
-      "machines tried (held-out loss, ridge, logistic, share of the blend); names in this order: ",
-      {"candidate", "loss", "ridge", "logistic", "share"},
+      "machines tried (0 ridge, 1 logistic, 2 margin; held-out loss, strength, share of the blend); names in this order: ",
+      {"candidate", "machine", "loss", "strength", "share"},
       {}};
   for (std::size_t k = 0; k < candidates_.size(); ++k)
     table.title += fmt::format("{}{} {}", k > 0 ? ", " : "", k + 1, candidates_[k].name);
   for (std::size_t k = 0; k < entries_.size(); ++k) {
     const Machine& machine = entries_[k].machine;
-    table.rows.push_back({static_cast<double>(entries_[k].candidate + 1), machine.loss, machine.ridge,
-                          machine.logistic ? 1.0 : 0.0, blend_.shares[k]});
+    table.rows.push_back({static_cast<double>(entries_[k].candidate + 1),
+                          static_cast<double>(static_cast<int>(machine.kind)), machine.loss, machine.ridge,
+                          blend_.shares[k]});
   }
   report.tables.push_back(std::move(table));
 }
@@ -504,7 +537,8 @@ std::size_t working_bytes(Index n, Index p, Index outputs, bool trees) {
   const Index m = n <= kAllUpTo ? n : kSome;
   const Index screened = std::min(n, screened_samples(AutoOptions().screen_on, p));
   const Index folds = n <= kFewSamples ? kFoldsOfFew : n < kernels::kOneFoldJudges ? kFolds : 1;
-  const Index without = trees ? std::max(folds * n * std::min(m, kFeaturesOfClasses), 2 * n * m) : 0;
+  const Index without =
+      trees ? std::max(folds * n * std::min(m, features_of_classes(n, outputs)), 2 * n * m) : 0;
   const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m + without});
   return at(most + 40 * n * outputs) * sizeof(double);
 }

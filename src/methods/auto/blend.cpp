@@ -7,7 +7,7 @@
 
 #include "algebra/blas.h"
 #include "methods/seam/calibration.h"
-#include "solvers/multinomial_logistic.h"
+#include "solvers/linear_classifier.h"
 
 namespace kloom::methods {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -10,6 +12,8 @@
 
 namespace kloom::methods {
 namespace {
+
+constexpr std::array<std::string_view, 3> kKindNames = {"ridge", "logistic", "margin"};  // as MachineKind
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -51,12 +55,16 @@ Vector weights_of(std::string_view part, std::string_view text, Index kernels) {
 
 }  // namespace
 
+std::string_view kind_name(MachineKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
 std::string to_text(const Chosen& chosen) {
   std::string text = fmt::format("loss {}", chosen.loss);
   if (chosen.deviation > 0.0) text += fmt::format("; deviation {}", chosen.deviation);
   for (const ChosenMachine& machine : chosen.machines) {
-    text += fmt::format("; {} {} {} {} ", machine.logistic ? "logistic" : "ridge", machine.ridge,
-                        machine.factor, machine.share);
+    text +=
+        fmt::format("; {} {} {} {} ", kind_name(machine.kind), machine.ridge, machine.factor, machine.share);
     const char* between = "";
     for (std::size_t p = 0; p < machine.weights.size(); ++p) {
       if (machine.weights[p] == 0.0) continue;
@@ -73,13 +81,15 @@ Chosen parse_chosen(std::string_view text, Index kernels) {
     const std::vector<std::string_view> words = split(part, ' ');
     if (words.empty()) continue;
     const bool single = words.size() == 2;
+    const auto* const kind = std::ranges::find(kKindNames, words[0]);
     if (single && words[0] == "loss") {
       chosen.loss = number(part, words[1]);
     } else if (single && words[0] == "deviation") {
       chosen.deviation = number(part, words[1]);
-    } else if (words.size() == 5 && (words[0] == "logistic" || words[0] == "ridge")) {
-      ChosenMachine machine{words[0] == "logistic", number(part, words[1]), number(part, words[2]),
-                            number(part, words[3]), weights_of(part, words[4], kernels)};
+    } else if (words.size() == 5 && kind != kKindNames.end()) {
+      ChosenMachine machine{static_cast<MachineKind>(kind - kKindNames.begin()), number(part, words[1]),
+                            number(part, words[2]), number(part, words[3]),
+                            weights_of(part, words[4], kernels)};
       if (!(machine.ridge > 0.0)) refuse(part, "has a strength that is not above 0");
       chosen.machines.push_back(std::move(machine));
     } else {

@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "kloom/matrix.h"
+#include "kloom/parts.h"
 
 namespace kloom::methods {
 
 struct ChosenMachine {
-  bool logistic = false;
+  MachineKind kind = MachineKind::ridge;
   double ridge = 0.0;
   double factor = 1.0;
   double share = 0.0;
@@ -31,6 +32,9 @@ struct Chosen {
   std::vector<ChosenMachine> machines;
   friend bool operator==(const Chosen&, const Chosen&) = default;
 };
+
+// "ridge", "logistic" or "margin".
+[[nodiscard]] std::string_view kind_name(MachineKind kind);
 
 // parse_chosen(to_text(c), P) == c.
 [[nodiscard]] std::string to_text(const Chosen& chosen);

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "algebra/blas.h"
-#include "solvers/multinomial_logistic.h"
+#include "solvers/linear_classifier.h"
 
 namespace kloom::methods {
 
 using algebra::Op;
-using solvers::LogisticProblem;
-using solvers::LogisticSolution;
+using solvers::ClassifierProblem;
+using solvers::ClassifierSolution;
 
 Index MachineTask::fold_count() const {
   return folds.empty() ? 0 : *std::ranges::max_element(folds) + 1;
@@ -160,6 +160,43 @@ Machine chosen_of(std::vector<Tried> tried, const MachineTask& task) {
 
 namespace {
 
+Matrix multiplied(const Matrix& scores, double factor) {
+  Matrix result = scores;
+  algebra::scale(factor, result.values());
+  return result;
+}
+
+// The factor that gives scores their least log loss. Where every sample is right no factor is large enough: one more
+// sample, which could be of any class, keeps it finite.
+double temperature_of(const Matrix& scores, const MachineTask& task, double& loss) {
+  const auto n = static_cast<double>(scores.rows());
+  double best = 1.0;
+  loss = std::numeric_limits<double>::infinity();
+  for (int step = -6; step <= 18; ++step) {
+    const double factor = std::exp(0.25 * step);
+    const Matrix p = solvers::softmax_probabilities(multiplied(scores, factor));
+    double uncertain = 0.0;
+    for (const double value : p.values()) uncertain -= std::log(std::max(value, 1e-15));
+    const double total =
+        solvers::mean_log_loss(p, task.labels, task.judging()) + uncertain / static_cast<double>(p.size()) / n;
+    if (total >= loss) continue;
+    loss = total;
+    best = factor;
+  }
+  return best;
+}
+
+Tried at_best_temperature(double ridge, Matrix scores, const MachineTask& task) {
+  double ignored = 0.0;
+  const double factor = temperature_of(scores, task, ignored);
+  algebra::scale(factor, scores.values());
+  return {ridge, factor, std::move(scores)};
+}
+
+solvers::ClassLoss loss_of(MachineKind kind) {
+  return kind == MachineKind::margin ? solvers::ClassLoss::squared_hinge : solvers::ClassLoss::logistic;
+}
+
 constexpr double kLogisticTolerance = 1e-5;
 
 // The rows of a fold.
@@ -172,25 +209,26 @@ void copy_fold(const Matrix& from, const MachineTask& task, Index fold, Matrix& 
 
 }  // namespace
 
-Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task, double ridge) {
+Machine class_machine_at(MachineKind kind, const KernelFeatures& features, const MachineTask& task,
+                         double ridge) {
   const Vector weights = task.weights_without(-1);
-  const LogisticProblem whole{features.phi.view(), task.labels, task.classes, weights};
-  LogisticSolution fit = solvers::fit_logistic(whole, ridge, 0.01 * kLogisticTolerance, nullptr);
+  const ClassifierProblem whole{features.phi.view(), task.labels, task.classes, weights, loss_of(kind)};
+  ClassifierSolution fit = solvers::fit_classifier(whole, ridge, 0.01 * kLogisticTolerance, nullptr);
   Machine machine;
-  machine.logistic = true;
+  machine.kind = kind;
   machine.ridge = ridge;
   machine.w = std::move(fit.w);
   machine.bias = std::move(fit.b);
   return machine;
 }
 
-Machine logistic_machine(const KernelFeatures& features, const MachineTask& task, const Enough& enough,
-                         const FoldFeatures& without) {
+Machine class_machine(MachineKind kind, const KernelFeatures& features, const MachineTask& task,
+                      const Enough& enough, const FoldFeatures& without) {
   // Half decades, strong to weak; the search ends when two weaker ones in a row were worse.
   constexpr double kStrongest = 10.0;
   constexpr int kStrengths = 14;
   const std::vector<Index> folds = task.judged_folds();
-  std::vector<LogisticSolution> solutions(folds.size());
+  std::vector<ClassifierSolution> solutions(folds.size());
   std::vector<Tried> tried;
   double least = std::numeric_limits<double>::infinity();
   Index passes = 0;
@@ -202,21 +240,22 @@ Machine logistic_machine(const KernelFeatures& features, const MachineTask& task
     for (std::size_t k = 0; k < folds.size(); ++k) {
       const Vector weights = task.weights_without(folds[k]);
       const Matrix& phi = without ? without(folds[k]) : features.phi;
-      const LogisticProblem problem{phi.view(), task.labels, task.classes, weights};
+      const ClassifierProblem problem{phi.view(), task.labels, task.classes, weights, loss_of(kind)};
       solutions[k] =
-          solvers::fit_logistic(problem, ridge, kLogisticTolerance, step > 0 ? &solutions[k] : nullptr);
+          solvers::fit_classifier(problem, ridge, kLogisticTolerance, step > 0 ? &solutions[k] : nullptr);
       passes += solutions[k].iterations + 1;
-      copy_fold(solvers::logistic_scores(phi.view(), solutions[k]), task, folds[k], scores);
+      copy_fold(solvers::classifier_scores(phi.view(), solutions[k]), task, folds[k], scores);
     }
-    const double loss = held_out_loss(scores, task);
+    tried.push_back(kind == MachineKind::margin ? at_best_temperature(ridge, std::move(scores), task)
+                                                : Tried{ridge, 1.0, std::move(scores)});
+    const double loss = held_out_loss(tried.back().held_out, task);
     worse = loss < least ? 0 : worse + 1;
     least = std::min(least, loss);
-    tried.push_back({ridge, 1.0, std::move(scores)});
   }
   Machine best = chosen_of(std::move(tried), task);
-  best.logistic = true;
+  best.kind = kind;
   best.passes = passes;
-  Machine whole = logistic_machine_at(features, task, best.ridge);
+  Machine whole = class_machine_at(kind, features, task, best.ridge);
   best.w = std::move(whole.w);
   best.bias = std::move(whole.bias);
   return best;
@@ -294,32 +333,6 @@ class RidgePath {
   Matrix products_;
 };
 
-Matrix multiplied(const Matrix& scores, double factor) {
-  Matrix result = scores;
-  algebra::scale(factor, result.values());
-  return result;
-}
-
-// The factor that gives scores their least log loss. Where every sample is right no factor is large enough: one more
-// sample, which could be of any class, keeps it finite.
-double temperature_of(const Matrix& scores, const MachineTask& task, double& loss) {
-  const auto n = static_cast<double>(scores.rows());
-  double best = 1.0;
-  loss = std::numeric_limits<double>::infinity();
-  for (int step = -6; step <= 18; ++step) {
-    const double factor = std::exp(0.25 * step);
-    const Matrix p = solvers::softmax_probabilities(multiplied(scores, factor));
-    double uncertain = 0.0;
-    for (const double value : p.values()) uncertain -= std::log(std::max(value, 1e-15));
-    const double total =
-        solvers::mean_log_loss(p, task.labels, task.judging()) + uncertain / static_cast<double>(p.size()) / n;
-    if (total >= loss) continue;
-    loss = total;
-    best = factor;
-  }
-  return best;
-}
-
 constexpr double kWeakest = 1e-4;
 constexpr int kRidges = 13;  // half decades
 
@@ -345,11 +358,8 @@ template <typename HeldOut>
 Machine best_strength(const MachineTask& task, HeldOut&& held_out) {
   std::vector<Tried> tried;
   for (int step = kRidges - 1; step >= 0; --step) {
-    Matrix scores = held_out(step);
-    double ignored = 0.0;
-    const double factor = task.classes > 0 ? temperature_of(scores, task, ignored) : 1.0;
-    algebra::scale(factor, scores.values());
-    tried.push_back({ridge_at(step), factor, std::move(scores)});
+    tried.push_back(task.classes > 0 ? at_best_temperature(ridge_at(step), held_out(step), task)
+                                     : Tried{ridge_at(step), 1.0, held_out(step)});
   }
   return chosen_of(std::move(tried), task);
 }
@@ -373,7 +383,7 @@ Machine ridge_machine_by_folds(const KernelFeatures& features, const MachineTask
     for (int step = 0; step < kRidges; ++step) {
       Machine machine;
       set_solution(path.solve(ridge_at(step)), machine);
-      copy_fold(solvers::logistic_scores(phi.view(), {std::move(machine.w), std::move(machine.bias), 0.0, 0}),
+      copy_fold(solvers::classifier_scores(phi.view(), {std::move(machine.w), std::move(machine.bias), 0.0, 0}),
                 task, fold, scores[static_cast<std::size_t>(step)]);
     }
   }

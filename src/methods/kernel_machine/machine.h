@@ -15,6 +15,7 @@
 
 #include "kloom/bank.h"
 #include "kloom/matrix.h"
+#include "kloom/parts.h"
 
 namespace kloom::methods {
 
@@ -53,12 +54,13 @@ struct KernelFeatures {
 // One machine at its best strength, which is the strongest whose held-out losses do not differ from the least by more than
 // chance (a standard error): what it says of samples that it has not seen, and what it is on all of them.
 struct Machine {
-  bool logistic = false;
+  MachineKind kind = MachineKind::ridge;
   double ridge = 0.0;
-  double factor = 1.0;  // scores are multiplied by it: the temperature of ridge regression on codes
-  double loss = 0.0;    // mean held-out log loss (classes) or squared error (numbers)
-  Matrix held_out;      // scores of every sample by the machine that did not see it, factor included
-  Matrix w;             // on all samples: r × outputs, before the factor
+  double factor =
+      1.0;  // scores are multiplied by it: the temperature of machines that are no logistic regression
+  double loss = 0.0;  // mean held-out log loss (classes) or squared error (numbers)
+  Matrix held_out;    // scores of every sample by the machine that did not see it, factor included
+  Matrix w;           // on all samples: r × outputs, before the factor
   Vector bias;
   Index passes = 0;  // over the features, for all strengths and folds
 };
@@ -70,10 +72,11 @@ using Enough = std::function<bool(Index passes)>;
 // that its samples did not teach, good until the next call. Empty: those of all samples serve every fold.
 using FoldFeatures = std::function<const Matrix&(Index fold)>;
 
-// Kernel logistic regression: the strength of least held-out log loss, with warm starts from strong to weak. Folds without
-// a sample whose loss counts are not fitted. When there were enough passes, the best strength so far is taken.
-[[nodiscard]] Machine logistic_machine(const KernelFeatures& features, const MachineTask& task,
-                                       const Enough& enough = {}, const FoldFeatures& without = {});
+// Classes by the log loss or the squared hinge: the strength of least held-out log loss, with warm starts from strong to
+// weak. Folds without a sample whose loss counts are not fitted. When there were enough passes, the best strength so far is
+// taken.
+[[nodiscard]] Machine class_machine(MachineKind kind, const KernelFeatures& features, const MachineTask& task,
+                                    const Enough& enough = {}, const FoldFeatures& without = {});
 // Ridge regression of numbers, or of the codes of classes, whose scores are multiplied by the temperature that gives the
 // least held-out log loss. Held-out scores are leave-one-out, in closed form. The features (samples × r) are given away
 // where memory counts: they are freed as soon as they were read.
@@ -83,8 +86,8 @@ using FoldFeatures = std::function<const Matrix&(Index fold)>;
                                              const FoldFeatures& without);
 
 // The same at a given strength, on all samples: nothing is held out, `held_out` and `loss` stay empty.
-[[nodiscard]] Machine logistic_machine_at(const KernelFeatures& features, const MachineTask& task,
-                                          double ridge);
+[[nodiscard]] Machine class_machine_at(MachineKind kind, const KernelFeatures& features,
+                                       const MachineTask& task, double ridge);
 [[nodiscard]] Machine ridge_machine_at(const KernelFeatures& features, const MachineTask& task, double ridge);
 
 // How good one kernel matrix is, by the leave-one-out loss of ridge regression at its best strength: the log loss of

@@ -6,7 +6,7 @@
 #include "kloom/parts.h"
 #include "methods/kernel_machine/part.h"
 #include "models/scores.h"
-#include "solvers/multinomial_logistic.h"
+#include "solvers/linear_classifier.h"
 
 namespace kloom {
 
@@ -41,7 +41,7 @@ void BlendPart::save(PartWriter& file) const {
     file.matrix(fmt::format("blend.coefficients.{}", i), terms[i].coefficients);
     const Solution& one = solutions[i];
     file.vector(fmt::format("blend.solution.{}", i),
-                {one.logistic ? 1.0 : 0.0, one.ridge, one.factor, one.share});
+                {static_cast<double>(static_cast<int>(one.kind)), one.ridge, one.factor, one.share});
     file.vector(fmt::format("blend.bias.{}", i), one.bias);
   }
   PartWriter& section = file.section("blend");
@@ -89,9 +89,10 @@ std::shared_ptr<const ModelPart> load_blend(PartReader& file, const Model& /*mod
                            file.matrix(fmt::format("blend.coefficients.{}", i))});
     const Vector one = file.vector(fmt::format("blend.solution.{}", i));
     if (one.size() != 4) file.damaged("a solution of the blend does not have four numbers");
-    if (one[0] != 0.0 && one[0] != 1.0) file.damaged("a solution of the blend is of an unknown kind");
-    part->solutions.push_back(
-        {one[0] != 0.0, one[1], one[2], one[3], file.vector(fmt::format("blend.bias.{}", i))});
+    if (one[0] != 0.0 && one[0] != 1.0 && one[0] != 2.0)
+      file.damaged("a solution of the blend is of an unknown kind");
+    part->solutions.push_back({static_cast<MachineKind>(static_cast<int>(one[0])), one[1], one[2], one[3],
+                               file.vector(fmt::format("blend.bias.{}", i))});
   }
   return part;
 }

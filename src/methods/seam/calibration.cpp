@@ -13,7 +13,7 @@
 #include "data/folds.h"
 #include "methods/seam/prepared_targets.h"
 #include "models/scores.h"
-#include "solvers/multinomial_logistic.h"
+#include "solvers/linear_classifier.h"
 
 namespace kloom::methods {
 namespace {

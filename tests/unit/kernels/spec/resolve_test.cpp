@@ -290,7 +290,8 @@ TEST(DefaultKernelSpec, SuitsWhatTheDataHave) {
   given.texts = {{{"s", ""}, {"a", "b", "c", "d"}}};
   EXPECT_THAT(to_string(default_kernel_spec(given)), HasSubstr("overlap on all"));
   given.texts[0].values = {"acgtacgtacgtacgt", "acgtacgtacgtaaaa", "ttttacgtacgtacgt", "acgtacgggcgtacgt"};
-  EXPECT_EQ(to_string(default_kernel_spec(given)), "spectrum(k=3,4,5) on s");
+  EXPECT_EQ(to_string(default_kernel_spec(given)),
+            "spectrum(k=3,4,5) on s; spectrum(k=2,3,4, scale=tfidf) on s");
 }
 
 }  // namespace

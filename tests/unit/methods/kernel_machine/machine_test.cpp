@@ -158,7 +158,9 @@ TEST(RidgeMachine, FoldsAreJudgedByTheKernelsThatTheyDidNotTeach) {
   }
 }
 
-TEST(LogisticMachine, HeldOutScoresDoNotKnowTheirLabels) {
+class ClassMachine : public ::testing::TestWithParam<MachineKind> {};
+
+TEST_P(ClassMachine, HeldOutScoresDoNotKnowTheirLabels) {
   const auto problem = test::binary_problem(60, 3, {1.0}, 7);
   const auto bank = make_dense_bank(problem.kernels, problem.names, true);
   const KernelFeatures features = kernel_features(*bank, Vector{1.0, 0.0}, everyone(60), 1000);
@@ -166,16 +168,17 @@ TEST(LogisticMachine, HeldOutScoresDoNotKnowTheirLabels) {
   task.classes = 2;
   task.labels = problem.targets.codes;
   for (Index i = 0; i < 60; ++i) task.folds.push_back(i % 5);
-  const Machine before = logistic_machine(features, task);
+  const Machine before = class_machine(GetParam(), features, task);
   // Turning the labels of one fold must not move that fold's scores at the same strength.
   MachineTask turned = task;
   for (std::size_t i = 0; i < 60; i += 5) turned.labels[i] = 1 - turned.labels[i];
-  const Machine after = logistic_machine(features, turned);
+  const Machine after = class_machine(GetParam(), features, turned);
   if (before.ridge == after.ridge) {
     for (Index i = 0; i < 60; i += 5) EXPECT_NEAR(before.held_out(i, 0), after.held_out(i, 0), 1e-2);
   }
   EXPECT_LT(before.loss, std::log(2.0));
 }
+INSTANTIATE_TEST_SUITE_P(Kinds, ClassMachine, ::testing::Values(MachineKind::logistic, MachineKind::margin));
 
 TEST(Evidence, NeverFallsAndAgreesWithItsDefinition) {
   const auto problem = test::binary_problem(50, 3, {0.3, 1.0, 3.0}, 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "solvers/multinomial_logistic.h"
+#include "solvers/linear_classifier.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,25 @@ double residual_in_place(double& s, bool positive) {
   return loss;
 }
 
+// Scores become the derivatives of ½ max(0, 1 − y s)², y = 1 for the class of the column and −1 for the others.
+double hinge_residuals_in_place(const ClassifierProblem& problem, Matrix& scores) {
+  double loss = 0.0;
+  for (Index c = 0; c < scores.cols(); ++c) {
+    const Index own = scores.cols() == 1 ? 1 : c;
+    for (Index i = 0; i < scores.rows(); ++i) {
+      const double u = problem.weights.empty() ? 1.0 : problem.weights[at(i)];
+      const double y = problem.labels[at(i)] == own ? 1.0 : -1.0;
+      const double missing = std::max(0.0, 1.0 - y * scores(i, c));
+      loss += 0.5 * u * missing * missing;
+      scores(i, c) = -u * y * missing;
+    }
+  }
+  return loss;
+}
+
 // Scores become residuals p − y, times the samples' weights; returns the loss.
-double residuals_in_place(const LogisticProblem& problem, Matrix& scores) {
+double residuals_in_place(const ClassifierProblem& problem, Matrix& scores) {
+  if (problem.loss == ClassLoss::squared_hinge) return hinge_residuals_in_place(problem, scores);
   double loss = 0.0;
   const Index outputs = scores.cols();
   Vector row(at(outputs));
@@ -54,7 +71,7 @@ struct Point {
 
 class Objective {
  public:
-  Objective(const LogisticProblem& problem, double ridge)
+  Objective(const ClassifierProblem& problem, double ridge)
       : problem_(problem), ridge_(ridge), outputs_(problem.classes == 2 ? 1 : problem.classes) {}
 
   [[nodiscard]] Index outputs() const { return outputs_; }
@@ -99,7 +116,9 @@ class Objective {
     Vector diagonal(at(size()));
     for (Index c = 0; c < outputs_; ++c) {
       const double share = shares[at(outputs_ == 1 ? 1 : c)] / std::max(total, 1e-300);
-      const double spread = std::max(share * (1.0 - share), 1e-3);
+      const double spread = problem_.loss == ClassLoss::squared_hinge
+                                ? std::max(2.0 * std::min(share, 1.0 - share), 1e-3)
+                                : std::max(share * (1.0 - share), 1e-3);
       for (Index k = 0; k < phi.cols; ++k) diagonal[at(c * phi.cols + k)] = ridge_ + spread * squares[at(k)];
       diagonal[at(phi.cols * outputs_ + c)] = std::max(spread * total, 1e-12);
     }
@@ -107,7 +126,7 @@ class Objective {
   }
 
  private:
-  const LogisticProblem& problem_;
+  const ClassifierProblem& problem_;
   double ridge_;
   Index outputs_;
 };
@@ -121,7 +140,7 @@ void learn(algebra::InverseHessian& inverse, const Point& from, const Point& to)
   inverse.learn(std::move(step), std::move(change));
 }
 
-Vector packed(const LogisticSolution* start, Index size) {
+Vector packed(const ClassifierSolution* start, Index size) {
   Vector x(at(size));
   if (start == nullptr) return x;
   std::ranges::copy(start->w.values(), x.begin());
@@ -131,8 +150,8 @@ Vector packed(const LogisticSolution* start, Index size) {
 
 }  // namespace
 
-LogisticSolution fit_logistic(const LogisticProblem& problem, double ridge, double tolerance,
-                              const LogisticSolution* start) {
+ClassifierSolution fit_classifier(const ClassifierProblem& problem, double ridge, double tolerance,
+                                  const ClassifierSolution* start) {
   constexpr Index kIterations = 300;
   const Objective objective(problem, ridge);
   Point now{packed(start, objective.size()), {}, 0.0};
@@ -158,13 +177,13 @@ LogisticSolution fit_logistic(const LogisticProblem& problem, double ridge, doub
     if (gain <= tolerance * std::abs(now.value)) break;
   }
   const Index r = problem.features.cols;
-  LogisticSolution solution{Matrix(r, objective.outputs()), {}, now.value, iteration};
+  ClassifierSolution solution{Matrix(r, objective.outputs()), {}, now.value, iteration};
   std::copy_n(now.x.begin(), r * objective.outputs(), solution.w.values().begin());
   solution.b.assign(now.x.begin() + r * objective.outputs(), now.x.end());
   return solution;
 }
 
-Matrix logistic_scores(ConstMatrixView features, const LogisticSolution& solution) {
+Matrix classifier_scores(ConstMatrixView features, const ClassifierSolution& solution) {
   Matrix scores(features.rows, solution.w.cols());
   for (Index c = 0; c < scores.cols(); ++c) std::ranges::fill(scores.column(c), solution.b[at(c)]);
   algebra::gemm(Op::none, Op::none, 1.0, features, solution.w.view(), 1.0, scores.view());
