@@ -347,7 +347,7 @@ void Fitter::try_margins(double longest) {
   std::ranges::stable_sort(order, {}, [&](std::size_t c) { return least[c]; });
   order.resize(std::min(order.size(), kBest));
   for (const std::size_t c : order) {
-    if (stopped_ || out_of_time(0.85) || no_time_for(longest)) return;
+    if (stopped_ || out_of_time(0.5) || no_time_for(longest)) return;
     try_candidate(c, true);
     const auto tried = static_cast<Index>(candidates_.size());
     stopped_ = meter_.step(tried, tried, entries_.back().machine.loss) || stopped_;
