@@ -15,6 +15,7 @@
 #include "kloom/machine.h"
 #include "methods/margin/cutting_planes.h"
 #include "methods/seam/duality_gap.h"
+#include "solvers/simplex_model.h"
 
 namespace kloom::methods {
 
@@ -314,21 +315,14 @@ Vector Solver::grouped_update(const Point& point) const {
   return best_weights(settings_.set, lengths, point.theta);
 }
 
-// The update makes weights small and never 0. Of several shares of the largest the first one below which groups can go, so
-// that the rest is as good as was asked for.
 void Solver::switch_off(Point& point) {
-  Vector last = point.theta;
-  for (const double share : {0.1, 0.03, 0.01, 3e-3, 1e-3}) {
-    Vector theta = without_small_groups(settings_.set, point.theta, share);
-    if (theta == point.theta) return;  // smaller shares take nothing either
-    if (theta == last) continue;
-    last = theta;
+  drop_small_groups(settings_.set, point.theta, [&](Vector theta) {
     Point candidate = evaluate(std::move(theta), point.alpha);
-    if (stopped_) return;
-    if (relative_gap(candidate.primal, candidate.dual) > settings_.tolerance) continue;
+    if (stopped_) return true;
+    if (relative_gap(candidate.primal, candidate.dual) > settings_.tolerance) return false;
     point = std::move(candidate);
-    return;
-  }
+    return true;
+  });
 }
 
 // Hessian of J in the weights of the watched kernels: Vᵀ B V, V the kernels' outputs at the free support vectors F and
@@ -374,7 +368,7 @@ Matrix Solver::free_kernel(const std::vector<Index>& free) {
   return kernel;
 }
 
-// Minimises the quadratic model of J over the simplex, which is an SVM-like problem itself (one equality, bounds).
+// Minimises the quadratic model of J over the simplex.
 Vector Solver::newton_target(const Point& point, const std::vector<Index>& watched, const Vector& weights) {
   const algebra::ThreadScope alone(one_thread());
   const Index p = std::ssize(watched);
@@ -383,16 +377,10 @@ Vector Solver::newton_target(const Point& point, const std::vector<Index>& watch
   for (Index m = 0; m < p; ++m) size = std::max(size, hessian(m, m));
   const double largest = *std::max_element(point.q.begin(), point.q.end());
   for (Index m = 0; m < p; ++m) hessian(m, m) += 1e-9 * size + 1e-6 * largest;
-  SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
-  Vector curved(at(p));  // Hθ
-  algebra::gemv(Op::none, 1.0, hessian.view(), weights, 0.0, curved);
-  for (std::size_t m = 0; m < curved.size(); ++m) model.linear[m] = -0.5 * point.q[at(watched[m])] - curved[m];
-  SvmOptions options;
-  options.tolerance = 1e-3 * settings_.tolerance * std::max(largest, 1e-300);
-  options.iterations = 200 * p + 10000;
-  options.shrinking = false;
-  MatrixRows rows(hessian.view());
-  return solve_svm(model, rows, options, weights).alpha;
+  Vector slope;
+  for (const Index m : watched) slope.push_back(-0.5 * point.q[at(m)]);
+  return solvers::simplex_model_minimum(hessian, slope, weights,
+                                        1e-3 * settings_.tolerance * std::max(largest, 1e-300));
 }
 
 // Newton on the simplex: to the minimum of the quadratic model, as far along as J really falls.

@@ -9,6 +9,7 @@
 // the ball of ℓp-norm MKL.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct WeightSet {
 };
 
 // `words`: "views" (kernels of the same view or column: what stands behind "on" in their names), "none" (every kernel by
-// itself) or names or numbers separated by commas, one for each kernel, the same for those of a group. Throws InvalidArgument.
+// itself), "all" (a single group) or names or numbers separated by commas, one for each kernel, the same for those of a group. Throws InvalidArgument.
 [[nodiscard]] WeightSet weight_set(const std::vector<std::string>& names, const std::string& words, double norm,
                                    double mix);
 
@@ -36,6 +37,14 @@ struct WeightSet {
 
 // The same without groups whose β is less than this share of the largest, stretched to the bound again.
 [[nodiscard]] Vector without_small_groups(const WeightSet& set, const Vector& theta, double share);
+
+// Alternating updates make weights small and never 0. Of several shares of the largest, the first one below which groups can
+// go: offers such weights to `accept` until it takes some.
+void drop_small_groups(const WeightSet& set, const Vector& theta, const std::function<bool(Vector)>& accept);
+
+// Why these numbers of a model's part are no set of weights of so many kernels; empty if they are one.
+[[nodiscard]] std::string weight_set_trouble(const Vector& groups, double norm, double mix,
+                                             std::size_t kernels);
 
 // Groups of equal weight, each divided equally.
 [[nodiscard]] Vector even_weights(const WeightSet& set);

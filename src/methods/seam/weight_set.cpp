@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "methods/margin/weight_set.h"
+#include "methods/seam/weight_set.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "kloom/error.h"
 
@@ -93,6 +94,8 @@ WeightSet weight_set(const std::vector<std::string>& names, const std::string& w
   std::vector<std::string> keys;
   if (words == "views") {
     for (const std::string& name : names) keys.push_back(view_of(name));
+  } else if (words == "all") {
+    keys.assign(names.size(), "all");
   } else if (words == "none") {
     for (std::size_t m = 0; m < names.size(); ++m) keys.push_back(fmt::format("{}", m));
   } else {
@@ -102,7 +105,7 @@ WeightSet weight_set(const std::vector<std::string>& names, const std::string& w
     if (keys.size() != names.size())
       throw InvalidArgument(fmt::format(
           "option groups names {} groups, and there are {} kernels; give one name or number for each kernel, "
-          "separated by commas, 'views' or 'none'",
+          "separated by commas, 'views', 'none' or 'all'",
           keys.size(), names.size()));
   }
   WeightSet set{{}, 0, norm, mix};
@@ -170,6 +173,27 @@ Vector without_small_groups(const WeightSet& set, const Vector& theta, double sh
     rest[m] *= before[g] > 0.0 ? beta[g] / before[g] : 0.0;
   }
   return rest;
+}
+
+void drop_small_groups(const WeightSet& set, const Vector& theta, const std::function<bool(Vector)>& accept) {
+  Vector last = theta;
+  for (const double share : {0.1, 0.03, 0.01, 3e-3, 1e-3}) {
+    Vector rest = without_small_groups(set, theta, share);
+    if (rest == theta) return;  // smaller shares take nothing either
+    if (rest == last) continue;
+    last = rest;
+    if (accept(std::move(rest))) return;
+  }
+}
+
+std::string weight_set_trouble(const Vector& groups, double norm, double mix, std::size_t kernels) {
+  if (!groups.empty() && groups.size() != kernels) return "there is not one group for each kernel";
+  const bool numbered = std::ranges::all_of(groups, [&](double g) {
+    return g >= 0.0 && g < static_cast<double>(groups.size()) && g == std::floor(g);
+  });
+  if (!numbered) return "a group of kernels has an impossible number";
+  if (!(norm >= 1.0) || !(mix >= 0.0 && mix <= 1.0)) return "the bound of weights in groups is none";
+  return {};
 }
 
 Vector even_weights(const WeightSet& set) {

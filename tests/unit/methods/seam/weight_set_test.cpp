@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The set of weights in groups: its support function and the best weights in it, against points of the set.
-#include "methods/margin/weight_set.h"
+#include "methods/seam/weight_set.h"
 
 #include <gtest/gtest.h>
 
