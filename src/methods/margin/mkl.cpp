@@ -129,7 +129,7 @@ class Solver {
   [[nodiscard]] Vector combined_scores(const Vector& coefficients);
   [[nodiscard]] double dual_penalty(const Vector& q) const;
   [[nodiscard]] Vector norm_update(const Point& point) const;
-  [[nodiscard]] Vector grouped_update(const Point& point) const;
+  [[nodiscard]] Point grouped_step(const Point& point);
   void switch_off(Point& point);
   [[nodiscard]] Vector newton_target(const Point& point, const std::vector<Index>& watched,
                                      const Vector& weights);
@@ -162,6 +162,7 @@ class Solver {
   Matrix kernel_;                              // otherwise all of it is here
   std::unique_ptr<solvers::KernelRows> rows_;  // of the combined kernel at the θ looked at last
   std::unique_ptr<MarginCuts> planes_;         // of the rules that go by cuts
+  Stretch stretch_;                            // of weights in groups
 };
 
 void Solver::combine(const Vector& theta) {
@@ -308,11 +309,17 @@ Vector Solver::norm_update(const Point& point) const {
   return theta;
 }
 
-Vector Solver::grouped_update(const Point& point) const {
+Point Solver::grouped_step(const Point& point) {
   Vector lengths;  // ‖w_m‖
   for (std::size_t m = 0; m < point.theta.size(); ++m)
     lengths.push_back(point.theta[m] * std::sqrt(point.q[m]));
-  return best_weights(settings_.set, lengths, point.theta);
+  Vector update = best_weights(settings_.set, lengths, point.theta);
+  Point candidate =
+      evaluate(further_weights(settings_.set, point.theta, update, stretch_.value()), point.alpha);
+  const bool lowered = candidate.primal < point.primal;
+  if (!lowered && stretch_.value() > 1.0 && !stopped_) candidate = evaluate(std::move(update), point.alpha);
+  stretch_.tell(lowered);
+  return candidate;
 }
 
 void Solver::switch_off(Point& point) {
@@ -476,7 +483,7 @@ Point Solver::next(const Point& point) {
     case WeightRule::norm:
       return evaluate(norm_update(point), point.alpha);
     case WeightRule::grouped:
-      return evaluate(grouped_update(point), point.alpha);
+      return grouped_step(point);
     case WeightRule::second_order:
       return second_order_step(point);
     case WeightRule::reduced_gradient:

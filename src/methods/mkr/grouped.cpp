@@ -20,7 +20,8 @@ struct WeightPoint {
   Vector theta;
   Vector c;
   Vector q;
-  double gap = 0.0;  // relative
+  double primal = 0.0;  // over α
+  double gap = 0.0;     // relative
 };
 
 class GroupLearner {
@@ -77,18 +78,25 @@ WeightPoint GroupLearner::evaluate(Index target, double strength, Vector theta) 
     square += hat * hat;
   }
   const double own = algebra::dot(theta, point.q);
-  const double primal = strength * square + own;  // over α
-  point.gap = primal > 0.0 ? std::max(0.0, support(settings_.set, point.q) - own) / primal : 0.0;
+  point.primal = strength * square + own;
+  point.gap = point.primal > 0.0 ? std::max(0.0, support(settings_.set, point.q) - own) / point.primal : 0.0;
   point.theta = std::move(theta);
   return point;
 }
 
 WeightPoint GroupLearner::at_strength(Index target, double strength, const Vector& theta) {
   WeightPoint point = evaluate(target, strength, theta);
+  Stretch stretch;
   for (Index k = 1; k < settings_.iterations && point.gap > settings_.tolerance; ++k, ++iterations_) {
     Vector lengths;
     for (std::size_t m = 0; m < point.q.size(); ++m) lengths.push_back(point.theta[m] * std::sqrt(point.q[m]));
-    point = evaluate(target, strength, best_weights(settings_.set, lengths, point.theta));
+    Vector update = best_weights(settings_.set, lengths, point.theta);
+    WeightPoint next =
+        evaluate(target, strength, further_weights(settings_.set, point.theta, update, stretch.value()));
+    const bool lowered = next.primal < point.primal;
+    if (!lowered && stretch.value() > 1.0) next = evaluate(target, strength, std::move(update));
+    stretch.tell(lowered);
+    point = std::move(next);
   }
   return point;
 }

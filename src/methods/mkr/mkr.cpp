@@ -204,6 +204,7 @@ Learner mkr_learner() {
   };
   learner.operations = [](double n, double /*p*/) { return n * n * n; };
   learner.wants_entries = true;
+  learner.wants_factors = true;
   learner.load = load_mkr;
   return learner;
 }

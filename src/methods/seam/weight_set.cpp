@@ -160,6 +160,24 @@ Vector best_weights(const WeightSet& set, const Vector& lengths, const Vector& o
   return theta;
 }
 
+Vector further_weights(const WeightSet& set, const Vector& theta, const Vector& update, double stretch) {
+  if (stretch == 1.0) return update;
+  constexpr double kLeast = 1e-2;  // what falls further may have to come back
+  Vector result;
+  for (std::size_t m = 0; m < theta.size(); ++m) {
+    const double change = theta[m] > 0.0 ? update[m] / theta[m] : 0.0;
+    result.push_back(theta[m] * std::max(std::min(change, kLeast), std::pow(change, stretch)));
+  }
+  if (!(*std::ranges::max_element(result) > 0.0)) return update;
+  const Vector before = group_norms(set, result, set.norm);
+  Vector beta = before;
+  fit_into(set, beta);
+  const auto largest = std::ranges::max_element(before) - before.begin();
+  const double factor = beta[static_cast<std::size_t>(largest)] / before[static_cast<std::size_t>(largest)];
+  for (double& one : result) one *= factor;
+  return result;
+}
+
 Vector without_small_groups(const WeightSet& set, const Vector& theta, double share) {
   const Vector before = group_norms(set, theta, set.norm);
   const double least = share * *std::ranges::max_element(before);

@@ -9,6 +9,7 @@
 // the ball of ℓp-norm MKL.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,6 +35,22 @@ struct WeightSet {
 
 // The weights of the set with the least Σ_m lengths_m²/θ_m; where all lengths are 0, those of `otherwise`.
 [[nodiscard]] Vector best_weights(const WeightSet& set, const Vector& lengths, const Vector& otherwise);
+
+// From some weights beyond those of an update: each times its own change to the power of `stretch`, brought back to the edge of
+// the set. Updates by best_weights are careful, and several of them at once often lower the objective, too.
+[[nodiscard]] Vector further_weights(const WeightSet& set, const Vector& theta, const Vector& update,
+                                     double stretch);
+
+// How many updates at once to try next, by whether the last ones lowered the objective.
+class Stretch {
+ public:
+  [[nodiscard]] double value() const { return value_; }
+  void tell(bool lowered) { value_ = lowered ? std::min(1.5 * value_, kMost) : std::max(1.0, 0.25 * value_); }
+
+ private:
+  static constexpr double kMost = 100.0;
+  double value_ = 1.0;
+};
 
 // The same without groups whose β is less than this share of the largest, stretched to the bound again.
 [[nodiscard]] Vector without_small_groups(const WeightSet& set, const Vector& theta, double share);

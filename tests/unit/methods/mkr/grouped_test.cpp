@@ -16,6 +16,7 @@
 #include "kloom/learner.h"
 #include "kloom/parts.h"
 #include "support/problems.h"
+#include "support/weight_sets.h"
 
 namespace kloom::methods {
 namespace {
@@ -68,37 +69,9 @@ double objective(const RidgeProblem& problem, Index target, double strength, con
   return strength * y.dot(system.ldlt().solve(y));
 }
 
-double size_by_definition(const WeightSet& set, const Vector& theta) {
-  double size = 0.0;
-  for (Index g = 0; g < set.groups; ++g) {
-    double beta = 0.0;
-    for (std::size_t m = 0; m < theta.size(); ++m) {
-      if (set.group[m] != g) continue;
-      beta = std::isinf(set.norm) ? std::max(beta, theta[m]) : beta + std::pow(theta[m], set.norm);
-    }
-    if (!std::isinf(set.norm)) beta = std::pow(beta, 1.0 / set.norm);
-    size += set.mix * beta + (1.0 - set.mix) * beta * beta;
-  }
-  return size;
-}
-
-// Stretched or shrunk to the edge of the set.
-Vector at_edge(const WeightSet& set, Vector theta) {
-  double low = 0.0;
-  double high = 1e6;
-  for (int halving = 0; halving < 200; ++halving) {
-    const double middle = 0.5 * (low + high);
-    Vector scaled = theta;
-    for (double& one : scaled) one *= middle;
-    (size_by_definition(set, scaled) > 1.0 ? high : low) = middle;
-  }
-  for (double& one : theta) one *= low;
-  return theta;
-}
-
 // One weight after the other is raised or lowered, and all are brought back to the edge, by ever smaller factors.
 double plain_descent(const RidgeProblem& problem, const WeightSet& set, Index target, double strength) {
-  Vector theta = at_edge(set, Vector(problem.kernels.size(), 1.0));
+  Vector theta = test::at_edge(set, Vector(problem.kernels.size(), 1.0));
   double best = objective(problem, target, strength, theta);
   for (double factor = 2.0; factor > 1.0005;) {
     bool better = false;
@@ -106,7 +79,7 @@ double plain_descent(const RidgeProblem& problem, const WeightSet& set, Index ta
       for (const double change : {factor, 1.0 / factor}) {
         Vector other = theta;
         other[m] *= change;
-        other = at_edge(set, other);
+        other = test::at_edge(set, other);
         const double value = objective(problem, target, strength, other);
         if (value >= best) continue;
         best = value;
@@ -130,7 +103,7 @@ TEST_P(RidgeInGroups, NoOtherWeightsOfTheSetAreBetter) {
     for (const Index target : {0, 1}) {
       Vector theta;
       for (Index m = 0; m < 6; ++m) theta.push_back(found.choice.theta(target, m));
-      EXPECT_NEAR(size_by_definition(set, theta), 1.0, 1e-12);
+      EXPECT_NEAR(test::size_of(set, theta), 1.0, 1e-12);
       const double own = objective(problem, target, 0.1, theta);
       const double descended = plain_descent(problem, set, target, 0.1);
       EXPECT_GE(descended, own * (1.0 - kTolerance)) << words;
@@ -139,7 +112,7 @@ TEST_P(RidgeInGroups, NoOtherWeightsOfTheSetAreBetter) {
       for (int k = 0; k < 100; ++k) {
         Vector other;
         for (Index m = 0; m < 6; ++m) other.push_back(std::exp(2.0 * normal()));
-        EXPECT_GE(objective(problem, target, 0.1, at_edge(set, other)), own * (1.0 - kTolerance));
+        EXPECT_GE(objective(problem, target, 0.1, test::at_edge(set, other)), own * (1.0 - kTolerance));
       }
     }
   }
