@@ -323,6 +323,7 @@ Point Solver::grouped_step(const Point& point) {
 }
 
 void Solver::switch_off(Point& point) {
+  svm_.tolerance = std::max(0.1 * finest_, 1e-11);  // what is left of the gap must be that of the weights
   drop_small_groups(settings_.set, point.theta, [&](Vector theta) {
     Point candidate = evaluate(std::move(theta), point.alpha);
     if (stopped_) return true;
