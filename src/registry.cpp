@@ -135,7 +135,8 @@ BankRequest preferred_bank(const Learner& learner, Index n, Index p, std::size_t
       static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(p) * sizeof(double);
   const bool affordable = bytes <= 0.25 * static_cast<double>(budget);  // leaves room for everything else
   // Low-rank factors take n² · rank for a combination, entries n².
-  if (learner.wants_entries && affordable) request.kind = BankKind::dense;
+  request.factors = learner.wants_factors && affordable;
+  if (learner.wants_entries && affordable && !request.factors) request.kind = BankKind::dense;
   if (learner.stores_up_to > 0 && n > learner.stores_up_to && !(affordable && features >= many))
     request.kind = BankKind::computed;
   return request;

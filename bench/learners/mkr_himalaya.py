@@ -4,7 +4,8 @@
 
     mkr_himalaya.py [--samples 500] [--targets 1000] [--kernels 6] [--draws 20] [--turns 3]
 
-First small: himalaya with leave-one-out folds must choose the same weights and strengths for every target, with the same coefficients.
+First small: himalaya with leave-one-out folds must choose the same weights and strengths for every target, with the same coefficients; then
+the same for banded ridge, where both work in the space of the columns.
 Then the size that was asked for, kloom with leave-one-out errors, himalaya with five folds (its default) of the same draws and strengths.
 """
 import argparse
@@ -16,6 +17,7 @@ import warnings
 
 import numpy as np
 from himalaya.kernel_ridge import solve_multiple_kernel_ridge_random_search
+from himalaya.ridge import solve_group_ridge_random_search
 from sklearn.model_selection import KFold
 
 from kloom import MKRRegressor
@@ -76,12 +78,51 @@ def same_answers():
           f"of the largest")
 
 
+def bands(samples, widths, targets, seed):
+    """Blocks of columns of mean 0; every target depends on some of them. Y has mean 0."""
+    generator = np.random.default_rng(seed)
+    blocks = [generator.normal(size=(samples, width)) for width in widths]
+    blocks = [block - block.mean(axis=0) for block in blocks]
+    y = sum(block @ (generator.normal(size=(block.shape[1], targets)) * generator.integers(2, size=targets)) for block in blocks)
+    y += generator.normal(size=y.shape)
+    return blocks, y - y.mean(axis=0)
+
+
+def banded(blocks, y, draws, bank):
+    views = {f"v{m}": block for m, block in enumerate(blocks)}
+    start = time.perf_counter()
+    model = MKRRegressor(kernels="linear(normalise=none) on views", standardise=False, draws=draws, alpha_grid=",".join(map(str, GRID)),
+                         bank=bank, random_state=0).fit(views, y)
+    return model, time.perf_counter() - start
+
+
+def their_bands(blocks, y, points, **options):
+    start = time.perf_counter()
+    deltas, coefficients, _ = solve_group_ridge_random_search(blocks, y, n_iter=points, alphas=np.array(GRID), return_weights=True,
+                                                              progress_bar=False, warn=False, **options)
+    return deltas, coefficients, time.perf_counter() - start
+
+
+def same_bands():
+    blocks, y = bands(60, (3, 5, 2), 20, 3)
+    for bank in ("auto", "dense"):
+        model, _ = banded(blocks, y, 25, bank)
+        deltas, coefficients, _ = their_bands(blocks, y, points_of(model), cv=KFold(len(y)))
+        weights = np.exp(deltas)
+        alphas = 1 / weights.sum(axis=0)
+        fits = np.concatenate(blocks, axis=1) @ coefficients
+        ours = model.predict({f"v{m}": block for m, block in enumerate(blocks)})
+        print(f"banded ridge, bank {bank}: kernel weights {np.abs((weights * alphas).T - model.kernel_weights_).max():.1e}, "
+              f"fitted values {np.abs(fits - ours).max() / np.abs(fits).max():.1e} of the largest")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("samples", 500), ("targets", 1000), ("kernels", 6), ("draws", 20), ("turns", 3)):
         parser.add_argument("--" + name, type=int, default=default)
     args = parser.parse_args()
     same_answers()
+    same_bands()
     stack, y = problem(args.samples, args.targets, args.kernels, 2)
     times = []
     for _ in range(args.turns):
@@ -90,6 +131,14 @@ def main():
     own, other = np.median(times, axis=0)
     print(f"{args.samples} samples, {args.targets} targets, {args.kernels} kernels, {args.draws} draws, {len(GRID)} strengths: kloom "
           f"{own:.2f} s, himalaya {other:.2f} s, ratio {other / own:.1f} (medians of {args.turns})")
+    blocks, y = bands(4 * args.samples, (10, 20, 30), args.targets, 4)
+    times = []
+    for _ in range(args.turns):
+        model, own = banded(blocks, y, args.draws, "auto")
+        times.append((own, banded(blocks, y, args.draws, "dense")[1], their_bands(blocks, y, points_of(model), cv=5)[2]))
+    own, entries, other = np.median(times, axis=0)
+    print(f"{4 * args.samples} samples, {args.targets} targets, 60 columns in 3 bands: kloom {own:.2f} s (by kernels {entries:.2f} s), "
+          f"himalaya {other:.2f} s, ratio {other / own:.1f}")
 
 
 if __name__ == "__main__":

@@ -167,6 +167,9 @@ struct BankRequest {
   BankKind kind = BankKind::automatic;
   double rank_tolerance = 1e-12;  // low-rank: stop when the remaining trace is this part of the trace
   bool families = false;  // automatic: kernels that share a distance stay functions of it, nothing is stored
+  // automatic: thin factors, where all kernels have them and together they have at most half as many columns as rows; else
+  // entries.
+  bool factors = false;
 };
 
 // The bytes that making and using each kind would take, before anything is made.

@@ -86,6 +86,8 @@ struct Learner {
   bool equal_weights = false;
   // Combines kernels again and again, so that stored entries are worth their memory.
   bool wants_entries = false;
+  // A sum of kernels serves it best as a thin factor, where there is one; else entries.
+  bool wants_factors = false;
   // With more samples than this it reads few rows of kernels, which are computed as they are asked for; 0: never.
   Index stores_up_to = 0;
 };

@@ -305,6 +305,10 @@ struct RidgePart : ModelPart {
   // Where samples lack kernels: mean diagonal of each kernel over those that have it, for shares as in BlendPart.
   Vector sizes;
   bool refined = false;  // weights and strengths went on from the best ones that were tried
+  // Weights in groups, as in MarginPart: the group of each kernel; empty: they are on the simplex, and not learned so.
+  Vector groups;
+  double group_norm = 2.0;
+  double mix = 1.0;
 
   [[nodiscard]] Predictions predict(const Model& model, const KernelBank& bank,
                                     const PredictOptions& options) const override;

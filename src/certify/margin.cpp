@@ -11,7 +11,7 @@
 // loss is max(0, τ_i − y_i(f_i + b)) instead of max(0, 1 − y_i(f_i + b)).
 //
 // Weights in groups, θ ≥ 0 with v Σ_g β_g + (1 − v) Σ_g β_g² ≤ 1, β_g = ‖θ_g‖_p: ½ Σ θ_m q_m stands for the regulariser, which it
-// is not below, and ‖q‖_{p*} becomes the largest θ'ᵀq of all θ', at most η + Σ_g max(0, ‖q_g‖_{p*} − ηv)²/(4η(1 − v)) for any η > 0.
+// is not below, and ‖q‖_{p*} becomes the largest θ'ᵀq of all θ' (groups.h).
 //
 // Any feasible c gives dual ≤ optimum ≤ primal, so the gap proves how far from optimal the model can be.
 #include "certify/margin.h"
@@ -24,6 +24,7 @@
 
 #include "algebra/blas.h"
 #include "certify/gap.h"
+#include "certify/groups.h"
 #include "kloom/error.h"
 
 namespace kloom::certify_detail {
@@ -39,9 +40,7 @@ struct Problem {
   Vector margin;     // asked of each sample
   bool own = false;  // that is τ, the norm of w in the kernels that the sample has over that in all
   Matrix gates;      // empty: all 1
-  Vector groups;     // of the kernels; empty: none
-  double group_norm = 2.0;
-  double mix = 1.0;
+  KernelGroups set;
   double b = 0.0;
   double norm = 1.0;
   double epsilon = 0.0;
@@ -55,9 +54,7 @@ Problem problem_of(const Targets& targets, const Model& model, Index output) {
   Problem p;
   p.norm = part.norm;
   p.epsilon = part.epsilon;
-  p.groups = part.groups;
-  p.group_norm = part.group_norm;
-  p.mix = part.mix;
+  p.set = {part.groups, part.group_norm, part.mix};
   p.regression = part.regression;
   p.ruled = find_part<TwoStepPart>(model) != nullptr;
   p.b = (model.bias[at(output)] - part.target_centre) / part.target_scale;
@@ -103,45 +100,8 @@ double regulariser(const Problem& p, const Vector& q) {
   return 0.5 * std::pow(sum, (p.norm + 1.0) / p.norm);
 }
 
-// ‖x_g‖_power of every group.
-Vector norms_of_groups(const Problem& p, const Vector& x, double power) {
-  Vector norms(p.groups.size());
-  for (std::size_t m = 0; m < x.size(); ++m) {
-    double& norm = norms[static_cast<std::size_t>(p.groups[m])];
-    norm = std::isinf(power) ? std::max(norm, x[m]) : norm + std::pow(x[m], power);
-  }
-  for (double& norm : norms) norm = std::isinf(power) ? norm : std::pow(norm, 1.0 / power);
-  return norms;
-}
-
-// The bound is convex in η: the least one by golden sections of log η, whatever of it is reached.
-double group_conjugate(const Problem& p, const Vector& q) {
-  const double star = p.group_norm == 1.0        ? HUGE_VAL
-                      : std::isinf(p.group_norm) ? 1.0
-                                                 : p.group_norm / (p.group_norm - 1.0);
-  const Vector sums = norms_of_groups(p, q, star);
-  const double largest = *std::ranges::max_element(sums);
-  if (p.mix == 1.0 || largest <= 0.0) return 0.5 * largest;
-  const auto bound = [&](double log_eta) {
-    const double eta = std::exp(log_eta);
-    double value = eta;
-    for (const double sum : sums)
-      value += std::pow(std::max(0.0, sum - eta * p.mix), 2.0) / (4.0 * eta * (1.0 - p.mix));
-    return value;
-  };
-  constexpr double kGolden = 0.6180339887498949;
-  double low = std::log(largest) - 5.0;
-  double high = std::log(largest) + std::log(static_cast<double>(sums.size())) + 5.0;
-  for (int step = 0; step < 100; ++step) {
-    const double left = high - kGolden * (high - low);
-    const double right = low + kGolden * (high - low);
-    (bound(left) < bound(right) ? high : low) = bound(left) < bound(right) ? right : left;
-  }
-  return 0.5 * bound(0.5 * (low + high));
-}
-
 double conjugate_regulariser(const Problem& p, const Vector& q) {
-  if (!p.groups.empty()) return group_conjugate(p, q);
+  if (!p.set.groups.empty()) return 0.5 * largest_sum(p.set, q);
   if (p.norm == 0.0 || std::isinf(p.norm)) return regulariser(p, q);
   const double largest = *std::ranges::max_element(q);
   if (p.norm == 1.0 || largest <= 0.0) return 0.5 * largest;
@@ -179,14 +139,7 @@ double weights_error(const Problem& p) {
     uneven = worse(uneven, std::abs(theta - p.theta.front()));
     if (!std::isinf(power)) sum += std::pow(std::abs(theta), power);
   }
-  if (!p.groups.empty()) {
-    Vector positive = p.theta;
-    for (double& theta : positive) theta = std::max(0.0, theta);
-    double size = 0.0;
-    for (const double beta : norms_of_groups(p, positive, p.group_norm))
-      size += p.mix * beta + (1.0 - p.mix) * beta * beta;
-    return worse(negative, std::abs(size - 1.0));
-  }
+  if (!p.set.groups.empty()) return distance_from_edge(p.set, p.theta);
   const bool all_one = std::isinf(power) || (p.norm == 0.0 && !p.gates.empty());
   if (all_one) return worse(negative, worse(uneven, std::abs(largest - 1.0)));
   const double size = std::abs(std::pow(sum, 1.0 / power) - 1.0);

@@ -139,6 +139,45 @@ def test_samples_that_lack_views(kloom, tmp_path):
     assert "steps" in sentence and "--impute median" in sentence
 
 
+def test_linear_kernels_on_views_are_banded_ridge(kloom, tmp_path):
+    """In the space of the columns where they are few: ridge regression with a penalty for each band, by its normal equations."""
+    generator = numpy.random.default_rng(7)
+    x = generator.normal(size=(70, 6))
+    y = x @ [1.0, -1.0, 0.5, 0.0, 0.0, 0.1] + 0.3 * generator.normal(size=70) + 5.0
+    names = ["a1", "a2", "a3", "b1", "b2", "c1"]
+    lines = [",".join([*names, "y"])] + [",".join(repr(float(v)) for v in [*row, value]) for row, value in zip(x, y)]
+    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+    options = ["--target", "y", "--view", "a=a*", "--view", "b=b*", "--view", "c=c*", "--no-standardise", "--kernels",
+               "linear(normalise=none) on views", "--method", "mkr", "--draws", 15, "--alpha-grid", "0.01,0.1,1,10"]
+    arrays, banks = {}, {}
+    for bank in ("auto", "dense"):
+        run = kloom("train", "table.csv", *options, "--bank", bank, "-o", "m.kloom", "--json")
+        report = run.json()["report"]
+        assert report["certificate"]["finding"] == "proved", report["certificate"]
+        banks[bank] = run.err
+        arrays[bank] = tensors_of(tmp_path / "m.kloom")
+    assert "bank: low-rank" in banks["auto"] and "bank: dense" in banks["dense"]
+    centred = y - y.mean()
+    losses = {}
+    for d, point in enumerate(arrays["auto"]["mkr.points"].reshape(-1, 3)):
+        for alpha in GRID:
+            penalty = alpha / numpy.repeat(point, [3, 2, 1])
+            errors = []
+            for i in range(70):
+                rest = numpy.arange(70) != i
+                b = numpy.linalg.solve(x[rest].T @ x[rest] + numpy.diag(penalty), x[rest].T @ centred[rest])
+                errors.append(centred[i] - x[i] @ b)
+            losses[d, alpha] = numpy.square(errors).mean()
+    d, alpha = min(losses, key=losses.get)
+    penalty = alpha / numpy.repeat(arrays["auto"]["mkr.points"].reshape(-1, 3)[d], [3, 2, 1])
+    fitted = x @ numpy.linalg.solve(x.T @ x + numpy.diag(penalty), x.T @ centred)
+    for found in arrays.values():
+        assert found["mkr.strengths"][0] == alpha
+        # Condition of the kernel at most 70 · 10 / 0.01, times rounding.
+        assert found["mkr.losses"][0] == pytest.approx(losses[d, alpha], rel=1e-9)
+        assert centred - alpha * found["coefficients"].ravel() == pytest.approx(fitted, abs=1e-9)   # y - Kc = αc
+
+
 @pytest.mark.parametrize("array", ["mkr.losses", "mkr.strengths", "weights", "coefficients", "bias"])
 def test_changed_numbers_are_refuted(kloom, tmp_path, array):
     problem(tmp_path)

@@ -105,8 +105,9 @@ def test_in_a_pipeline_beside_other_columns():
 
 
 def test_the_kernel_spec_has_the_same_kernels():
-    """With a C that leaves samples without a coefficient: predictions then see a part of the training texts only."""
-    training, new = words(60, 8, longest=9), words(20, 9, letters="abcdx", longest=9)
+    """With a C that leaves samples without a coefficient: predictions then see a part of the training texts only. No training
+    text is too short: such a one is 1 to itself in the spec, and 0 here."""
+    training, new = [text + "abc" for text in words(60, 8)], words(20, 9, letters="abcdx", longest=9)
     y = np.array([text.count("a") > text.count("b") for text in training]).astype(int)
     kernels = {"near": (MismatchSpectrum(3, 1), "s"), "gappy": (GappySpectrum(2, 1), "s"), "edits": (EditDistances(1.5), "s")}
     ours = make_pipeline(KernelFunctions(kernels), UniformMKLClassifier(kernels="precomputed", C=10, probability=False))

@@ -47,9 +47,13 @@ Index rank_limit(const KernelBank& bank) {
   return std::min<Index>(128, bank.rows() / 3);
 }
 
+Index probes_of(const KernelBank& bank) {
+  return std::min<Index>(16, bank.kernels());
+}
+
 // Low-rank kernels among at most sixteen, spread evenly over the bank.
 void probe_ranks(const KernelBank& bank, double tolerance, BankPlan& plan) {
-  const Index probes = std::min<Index>(16, bank.kernels());
+  const Index probes = probes_of(bank);
   if (!bank.symmetric() || probes == 0 || rank_limit(bank) < 1) return;
   const Matrix diagonal = bank.diagonal();
   Index low = 0;
@@ -67,6 +71,12 @@ void probe_ranks(const KernelBank& bank, double tolerance, BankPlan& plan) {
   plan.mean_rank = low > 0 ? static_cast<double>(ranks) / static_cast<double>(low) : n;
   const double entries = static_cast<double>(bank.kernels()) * n * (share * plan.mean_rank + (1.0 - share) * n);
   plan.bytes = static_cast<std::size_t>(entries * sizeof(double));
+}
+
+// The factors of all kernels side by side, as far as they were probed: a matrix of half as many columns as rows, or fewer.
+bool thin_together(const KernelBank& bank, const BankPlan& plan) {
+  const bool all = plan.low_rank_kernels == probes_of(bank);
+  return all && 2.0 * plan.mean_rank * static_cast<double>(bank.kernels()) <= static_cast<double>(bank.rows());
 }
 
 // Terms that are exponentials of the same quantity, or nothing if some term is none.
@@ -241,6 +251,12 @@ void choose(const KernelBank& bank, const BankRequest& request, std::size_t budg
       }
       probe_ranks(bank, request.rank_tolerance, plan);
       plan.kind = BankKind::low_rank;
+      if (request.factors && !thin_together(bank, plan)) {
+        plan.kind = BankKind::dense;
+        plan.bytes = dense;
+        plan.why = "together the kernels have no fewer columns than there are samples";
+        return;
+      }
       plan.why = fmt::format("{} of the kernels probed have low rank ({:.0f} on average)",
                              plan.low_rank_kernels, plan.mean_rank);
       if (plan.low_rank_kernels == 0 || plan.bytes > plan.dense_bytes / 2) {

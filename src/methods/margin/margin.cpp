@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/whole_progress.h"
 #include "data/folds.h"
+#include "kloom/error.h"
 #include "methods/margin/first_weights.h"
 #include "methods/margin/kernel_choice.h"
 #include "methods/margin/outputs.h"
@@ -54,6 +55,17 @@ void score_fold(const KernelBank& bank, const MarginSolution& solution, double r
   for (const Index i : rows) scores[at(i)] /= margins[at(i)];
 }
 
+// What the weights are grouped by; empty where the method's own norm is meant: every kernel by itself (simplemkl), or all
+// together (lp-mkl).
+std::string groups_of(MarginMethod method, const MarginOptions& options) {
+  if (method == MarginMethod::group_mkl) return options.groups;
+  if (method == MarginMethod::lp_mkl) return options.lp_groups == "all" ? "" : options.lp_groups;
+  if (method != MarginMethod::simplemkl || (options.simple_groups == "none" && options.mix == 1.0)) return "";
+  if (options.algorithm != MarginOptions{}.algorithm)
+    throw InvalidArgument("option algorithm is for weights without groups; leave it out, or groups and mix");
+  return options.simple_groups;
+}
+
 class Fitter {
  public:
   Fitter(MarginMethod method, const KernelBank& bank, const Targets& targets, const MarginOptions& options,
@@ -64,8 +76,8 @@ class Fitter {
         options_(options),
         context_(context),
         first_(method, bank, targets, options, context) {
-    if (method == MarginMethod::group_mkl)
-      set_ = weight_set(bank.names(), options.groups, options.norm, options.mix);
+    const std::string words = groups_of(method, options);
+    if (!words.empty()) set_ = weight_set(bank.names(), words, options.norm, options.mix);
   }
 
   // Chooses C and, for the single kernel, the kernel where they are to be chosen; learns all outputs.
@@ -109,7 +121,7 @@ class Fitter {
   const MarginOptions& options_;
   const Context& context_;
   FirstWeights first_;
-  WeightSet set_;                               // group-mkl
+  WeightSet set_;                               // no groups: the method's own norm
   std::vector<std::vector<Index>> candidates_;  // single: kernels to choose from, per output
 };
 
@@ -124,7 +136,7 @@ MarginSettings Fitter::settings() const {
     settings.norm = options_.norm;
     settings.rule = options_.norm == 1.0 ? WeightRule::second_order : WeightRule::norm;
   }
-  if (method_ == MarginMethod::group_mkl) {
+  if (set_.groups > 0) {
     settings.rule = WeightRule::grouped;
     settings.norm = 0.0;
     settings.set = set_;
@@ -137,7 +149,7 @@ MarginSettings Fitter::settings() const {
 Vector Fitter::start(const Output& output, std::size_t k, Index fold) {
   if (is_two_step(method_))
     return first_.of(output, static_cast<Index>(k), fold, folds_of(output, context_.seed)).theta;
-  if (method_ == MarginMethod::group_mkl) return even_weights(set_);
+  if (set_.groups > 0) return even_weights(set_);
   return start_weights(bank_.kernels(), settings().rule, settings().norm);
 }
 

@@ -23,9 +23,11 @@ struct MarginOptions {
   double C = 0.0;                              // price of a violation of the margin; 0: choose it from C_grid
   std::string C_grid = "10^-2..10^3";          // values to choose C from by cross-validation
   Index folds = 3;                             // of that cross-validation and of probabilities
-  double norm = 2.0;                           // p (lp-mkl), within a group (group-mkl)
+  double norm = 2.0;                           // p (lp-mkl), within a group
   std::string groups = "views";                // kernels that count together (group-mkl)
-  double mix = 1.0;                            // v: 1 selects groups, 0 keeps them all (group-mkl)
+  std::string simple_groups = "none";          // the same (simplemkl)
+  std::string lp_groups = "all";               // and (lp-mkl)
+  double mix = 1.0;                            // v: 1 selects groups, 0 keeps them all
   double lambda = 0.1;                         // share of ‖γ‖² (easymkl), of the ridge (gram)
   double threshold = 0.5;                      // accuracy that is worth nothing (pwmk)
   double single_C = 1.0;                       // C of the machines on single kernels (pwmk)

@@ -15,6 +15,7 @@
 #include "kloom/machine.h"
 #include "methods/margin/cutting_planes.h"
 #include "methods/seam/duality_gap.h"
+#include "solvers/simplex_model.h"
 
 namespace kloom::methods {
 
@@ -128,7 +129,7 @@ class Solver {
   [[nodiscard]] Vector combined_scores(const Vector& coefficients);
   [[nodiscard]] double dual_penalty(const Vector& q) const;
   [[nodiscard]] Vector norm_update(const Point& point) const;
-  [[nodiscard]] Vector grouped_update(const Point& point) const;
+  [[nodiscard]] Point grouped_step(const Point& point);
   void switch_off(Point& point);
   [[nodiscard]] Vector newton_target(const Point& point, const std::vector<Index>& watched,
                                      const Vector& weights);
@@ -161,6 +162,7 @@ class Solver {
   Matrix kernel_;                              // otherwise all of it is here
   std::unique_ptr<solvers::KernelRows> rows_;  // of the combined kernel at the θ looked at last
   std::unique_ptr<MarginCuts> planes_;         // of the rules that go by cuts
+  Stretch stretch_;                            // of weights in groups
 };
 
 void Solver::combine(const Vector& theta) {
@@ -307,28 +309,28 @@ Vector Solver::norm_update(const Point& point) const {
   return theta;
 }
 
-Vector Solver::grouped_update(const Point& point) const {
+Point Solver::grouped_step(const Point& point) {
   Vector lengths;  // ‖w_m‖
   for (std::size_t m = 0; m < point.theta.size(); ++m)
     lengths.push_back(point.theta[m] * std::sqrt(point.q[m]));
-  return best_weights(settings_.set, lengths, point.theta);
+  Vector update = best_weights(settings_.set, lengths, point.theta);
+  Point candidate =
+      evaluate(further_weights(settings_.set, point.theta, update, stretch_.value()), point.alpha);
+  const bool lowered = candidate.primal < point.primal;
+  if (!lowered && stretch_.value() > 1.0 && !stopped_) candidate = evaluate(std::move(update), point.alpha);
+  stretch_.tell(lowered);
+  return candidate;
 }
 
-// The update makes weights small and never 0. Of several shares of the largest the first one below which groups can go, so
-// that the rest is as good as was asked for.
 void Solver::switch_off(Point& point) {
-  Vector last = point.theta;
-  for (const double share : {0.1, 0.03, 0.01, 3e-3, 1e-3}) {
-    Vector theta = without_small_groups(settings_.set, point.theta, share);
-    if (theta == point.theta) return;  // smaller shares take nothing either
-    if (theta == last) continue;
-    last = theta;
+  svm_.tolerance = std::max(0.1 * finest_, 1e-11);  // what is left of the gap must be that of the weights
+  drop_small_groups(settings_.set, point.theta, [&](Vector theta) {
     Point candidate = evaluate(std::move(theta), point.alpha);
-    if (stopped_) return;
-    if (relative_gap(candidate.primal, candidate.dual) > settings_.tolerance) continue;
+    if (stopped_) return true;
+    if (relative_gap(candidate.primal, candidate.dual) > settings_.tolerance) return false;
     point = std::move(candidate);
-    return;
-  }
+    return true;
+  });
 }
 
 // Hessian of J in the weights of the watched kernels: Vᵀ B V, V the kernels' outputs at the free support vectors F and
@@ -374,7 +376,7 @@ Matrix Solver::free_kernel(const std::vector<Index>& free) {
   return kernel;
 }
 
-// Minimises the quadratic model of J over the simplex, which is an SVM-like problem itself (one equality, bounds).
+// Minimises the quadratic model of J over the simplex.
 Vector Solver::newton_target(const Point& point, const std::vector<Index>& watched, const Vector& weights) {
   const algebra::ThreadScope alone(one_thread());
   const Index p = std::ssize(watched);
@@ -383,16 +385,10 @@ Vector Solver::newton_target(const Point& point, const std::vector<Index>& watch
   for (Index m = 0; m < p; ++m) size = std::max(size, hessian(m, m));
   const double largest = *std::max_element(point.q.begin(), point.q.end());
   for (Index m = 0; m < p; ++m) hessian(m, m) += 1e-9 * size + 1e-6 * largest;
-  SvmProblem model{Vector(at(p), 1.0), Vector(at(p)), Vector(at(p), 1.0), {}};
-  Vector curved(at(p));  // Hθ
-  algebra::gemv(Op::none, 1.0, hessian.view(), weights, 0.0, curved);
-  for (std::size_t m = 0; m < curved.size(); ++m) model.linear[m] = -0.5 * point.q[at(watched[m])] - curved[m];
-  SvmOptions options;
-  options.tolerance = 1e-3 * settings_.tolerance * std::max(largest, 1e-300);
-  options.iterations = 200 * p + 10000;
-  options.shrinking = false;
-  MatrixRows rows(hessian.view());
-  return solve_svm(model, rows, options, weights).alpha;
+  Vector slope;
+  for (const Index m : watched) slope.push_back(-0.5 * point.q[at(m)]);
+  return solvers::simplex_model_minimum(hessian, slope, weights,
+                                        1e-3 * settings_.tolerance * std::max(largest, 1e-300));
 }
 
 // Newton on the simplex: to the minimum of the quadratic model, as far along as J really falls.
@@ -488,7 +484,7 @@ Point Solver::next(const Point& point) {
     case WeightRule::norm:
       return evaluate(norm_update(point), point.alpha);
     case WeightRule::grouped:
-      return evaluate(grouped_update(point), point.alpha);
+      return grouped_step(point);
     case WeightRule::second_order:
       return second_order_step(point);
     case WeightRule::reduced_gradient:

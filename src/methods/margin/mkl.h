@@ -7,7 +7,7 @@
 //   given        a bank, labels ±1 (hinge loss) or numbers (ε-insensitive loss), C per sample, the norm p
 //   returns      θ, coefficients, bias, primal and dual objective
 //
-// In place of the norm, weights may be in groups (weight_set.h).
+// In place of the norm, weights may be in groups (seam/weight_set.h).
 // p = 1 selects kernels [Rakotomamonjy2008], p > 1 spreads the weights [Kloft2011], θ fixed is a plain SVM.
 #pragma once
 
@@ -22,8 +22,8 @@
 #include "kloom/bank.h"
 #include "kloom/context.h"
 #include "kloom/report.h"
-#include "methods/margin/weight_set.h"
 #include "methods/seam/duality_gap.h"
+#include "methods/seam/weight_set.h"
 #include "solvers/svm.h"
 
 namespace kloom::methods {

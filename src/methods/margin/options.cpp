@@ -56,20 +56,26 @@ OptionTable<O> common_of_classes_and(OptionTable<O> own) {
 
 const OptionTable<MarginOptions>& margin_option_table(MarginMethod method) {
   static const NumberRule norm_rule{1.0, false, std::numeric_limits<double>::infinity(), true};
+  static const OptionField<O> mix{"mix", &O::mix, NumberRule{0.0, false, 1.0},
+                                  "1 selects groups, 0 keeps all of them, between is the elastic net"};
+  static const std::string together =
+      "kernels that count together: none, views (or columns), all, or a name for each kernel";
   static const OptionTable<O> simple =
       common_and({{"algorithm", &O::algorithm, one_of("second-order", "reduced-gradient", "silp", "level"),
                    "reduced-gradient is SimpleMKL's own, silp and level are cutting planes; "
-                   "all solve the same problem"}});
+                   "all solve the same problem"},
+                  {"groups", &O::simple_groups, together},
+                  mix});
   static const OptionTable<O> best =
       common_and({{"candidates", &O::candidates, kNonNegative,
                    "kernels that are judged on held-out folds, those of least leave-one-out loss; 0: all"}});
   static const OptionTable<O> norm = common_and(
-      {{"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"}});
+      {{"norm", &O::norm, norm_rule, "p: 1 selects few kernels, 2 spreads the weights, inf makes them equal"},
+       {"groups", &O::lp_groups, together},
+       mix});
   static const OptionTable<O> grouped =
-      common_and({{"groups", &O::groups,
-                   "kernels that count together: views (or columns), none, or a name for each kernel"},
-                  {"mix", &O::mix, NumberRule{0.0, false, 1.0},
-                   "1 selects groups, 0 keeps all of them, between is the elastic net"},
+      common_and({{"groups", &O::groups, together},
+                  mix,
                   {"norm", &O::norm, norm_rule,
                    "p within a group: 1 selects kernels there, too, inf makes their weights equal"}});
   static const OptionTable<O> easy = common_of_classes_and(

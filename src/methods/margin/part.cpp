@@ -8,6 +8,7 @@
 #include "kloom/error.h"
 #include "methods/margin/own_margins.h"
 #include "methods/margin/probability.h"
+#include "methods/seam/weight_set.h"
 #include "models/scores.h"
 
 namespace kloom {
@@ -82,16 +83,8 @@ std::string shape_trouble(const MarginPart& part, const Model& model) {
 }
 
 std::string groups_trouble(const MarginPart& part, const Model& model) {
-  if (!models::empty_or(part.groups, std::ssize(model.kernel_names)))
-    return "there is not one group for each kernel";
-  const bool numbered = std::ranges::all_of(part.groups, [&](double g) {
-    return g >= 0.0 && g < static_cast<double>(part.groups.size()) && g == std::floor(g);
-  });
-  if (!numbered) return "a group of kernels has an impossible number";
-  if (!(part.group_norm >= 1.0) || !(part.mix >= 0.0 && part.mix <= 1.0) ||
-      (!part.groups.empty() && part.norm != 0.0))
-    return "the bound of weights in part.groups is none";
-  return {};
+  if (!part.groups.empty() && part.norm != 0.0) return "weights in groups have no other norm";
+  return methods::weight_set_trouble(part.groups, part.group_norm, part.mix, model.kernel_names.size());
 }
 
 }  // namespace

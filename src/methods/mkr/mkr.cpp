@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,9 +14,11 @@
 #include "kloom/error.h"
 #include "kloom/parts.h"
 #include "methods/mkr/gradient.h"
+#include "methods/mkr/grouped.h"
 #include "methods/mkr/search.h"
 #include "methods/seam/grid.h"
 #include "methods/seam/prepared_targets.h"
+#include "methods/seam/weight_set.h"
 
 namespace kloom::methods {
 namespace {
@@ -76,6 +79,48 @@ void fill(RidgeChoice choice, Vector means, Model& model) {
   model.bias = std::move(means);
 }
 
+// Weights of least leave-one-out error among points of the simplex, and from there on.
+void search(const KernelBank& bank, const RidgeTask& task, const MkrOptions& options, const Context& context,
+            RidgePart& part, RidgeChoice& choice) {
+  part.points = simplex_points(bank.names(), options.draws, context.seed);
+  choice = search_points(bank, task, part.points, part.grid, context);
+  part.refined = options.steps > 0;
+  ProgressMeter meter(context, "descent of the leave-one-out error");
+  for (Index t = 0; t < task.y.cols() && part.refined; ++t) {
+    descend(bank, task, t, options.steps, choice);
+    if (meter.step(t + 1, task.y.cols(), choice.losses[at(t)])) break;
+  }
+}
+
+void learn_in_groups(const KernelBank& bank, const RidgeTask& task, const MkrOptions& options,
+                     const Context& context, RidgePart& part, RidgeChoice& choice, Report& report) {
+  const GroupedSettings settings{weight_set(bank.names(), options.groups, options.norm, options.mix),
+                                 options.tolerance, options.iterations};
+  part.groups.assign(settings.set.group.begin(), settings.set.group.end());
+  part.group_norm = options.norm;
+  part.mix = options.mix;
+  part.points = Matrix(1, bank.kernels());
+  std::ranges::copy(even_weights(settings.set), part.points.values().begin());
+  GroupedRidge learned = learn_grouped(bank, task, settings, part.grid, context);
+  choice = std::move(learned.choice);
+  tell(task, choice, part, report);
+  report.gap = learned.gap;
+  report.iterations = learned.iterations;
+  report.status = learned.stopped                    ? Status::stopped
+                  : learned.gap <= options.tolerance ? Status::converged
+                                                     : Status::iteration_limit;
+  report.message =
+      fmt::format("relative duality gap {:.1e}, asked for {:.1e}; strengths by leave-one-out error",
+                  learned.gap, options.tolerance);
+}
+
+void refuse_absent(const char* what, const char* option) {
+  throw InvalidArgument(fmt::format(
+      "some samples lack some of the views, and {} (option {}) is for samples that all have all views; "
+      "leave it out, or fill the views in with --impute median",
+      what, option));
+}
+
 FitResult learned(const KernelBank& bank, const Targets& targets, const MkrOptions& options,
                   const Context& context) {
   FitResult result;
@@ -85,26 +130,22 @@ FitResult learned(const KernelBank& bank, const Targets& targets, const MkrOptio
   Vector means;
   const RidgeTask task = task_of(bank, targets, means);
   auto part = std::make_shared<RidgePart>();
-  if (!task.sizes.empty() && options.steps > 0)
-    throw InvalidArgument(
-        "some samples lack some of the views, and descent (option steps) is for samples that all have all "
-        "views; "
-        "leave it out, or fill the views in with --impute median");
+  const bool grouped = options.weights == "groups";
+  if (!task.sizes.empty() && grouped) refuse_absent("learning weights in groups", "weights");
+  if (!task.sizes.empty() && options.steps > 0) refuse_absent("descent", "steps");
   part->sizes = task.sizes;
-  part->points = simplex_points(bank.names(), options.draws, context.seed);
   part->grid = positive_grid("alpha_grid", options.alpha_grid, MkrOptions{}.alpha_grid);
   part->sample_weights = targets.weights;
-  RidgeChoice choice = search_points(bank, task, part->points, part->grid, context);
-  part->refined = options.steps > 0;
-  ProgressMeter meter(context, "descent of the leave-one-out error");
-  for (Index t = 0; t < task.y.cols() && part->refined; ++t) {
-    descend(bank, task, t, options.steps, choice);
-    if (meter.step(t + 1, task.y.cols(), choice.losses[at(t)])) break;
+  RidgeChoice choice;
+  if (grouped) {
+    learn_in_groups(bank, task, options, context, *part, choice, result.report);
+  } else {
+    search(bank, task, options, context, *part, choice);
+    tell(task, choice, *part, result.report);
   }
   part->strengths = choice.strengths;
   part->losses = choice.losses;
   result.report.seconds.emplace_back("training", clock.seconds());
-  tell(task, choice, *part, result.report);
   fill(std::move(choice), std::move(means), result.model);
   result.model.part = std::move(part);
   return result;
@@ -120,6 +161,17 @@ const OptionTable<MkrOptions>& mkr_option_table() {
       {"alpha_grid", &O::alpha_grid, "values to choose the strength of the penalty from, for every target"},
       {"steps", &O::steps, kNonNegative,
        "steps of descent on the logarithms of the weights after that, for every target by itself"},
+      {"weights", &O::weights, one_of("draws", "groups"),
+       "draws: by leave-one-out error among points of the simplex; groups: learned in groups, with a duality gap"},
+      {"groups", &O::groups,
+       "weights in groups: kernels that count together: none, views (or columns), all, or a name for each kernel"},
+      {"mix", &O::mix, NumberRule{0.0, false, 1.0},
+       "weights in groups: 1 selects groups, 0 keeps all of them, between is the elastic net"},
+      {"norm", &O::norm, NumberRule{1.0, false, std::numeric_limits<double>::infinity(), true},
+       "weights in groups: p within a group: 1 selects kernels there, too, inf makes their weights equal"},
+      {"tolerance", &O::tolerance, kPositive, "weights in groups: stop at this relative duality gap"},
+      {"iterations", &O::iterations, kAtLeastOne,
+       "weights in groups: at most this many updates for a target and a strength"},
   };
   return table;
 }
@@ -152,6 +204,7 @@ Learner mkr_learner() {
   };
   learner.operations = [](double n, double /*p*/) { return n * n * n; };
   learner.wants_entries = true;
+  learner.wants_factors = true;
   learner.load = load_mkr;
   return learner;
 }

@@ -9,6 +9,7 @@
 #include "kloom/part_file.h"
 #include "kloom/parts.h"
 #include "methods/mkr/mkr.h"
+#include "methods/seam/weight_set.h"
 #include "models/scores.h"
 
 namespace kloom {
@@ -62,6 +63,7 @@ std::shared_ptr<const ModelPart> RidgePart::restricted(const Needs& needs) const
   auto small = std::make_shared<RidgePart>(*this);
   small->points = models::selected(points, models::all_of(points.rows()), needs.kernels);
   if (!sizes.empty()) small->sizes = models::selected(sizes, needs.kernels);
+  if (!groups.empty()) small->groups = models::selected(groups, needs.kernels);
   small->sample_weights = {};
   return small;
 }
@@ -72,6 +74,10 @@ void RidgePart::save(PartWriter& file) const {
   file.vector("mkr.strengths", strengths);
   file.vector("mkr.losses", losses);
   if (!sizes.empty()) file.vector("mkr.sizes", sizes);
+  if (!groups.empty()) {
+    file.vector("mkr.set", {group_norm, mix});
+    file.vector("mkr.groups", groups);
+  }
   if (!sample_weights.empty()) file.vector("mkr.sample_weights", sample_weights);
   file.section("mkr").flag("refined", refined);
 }
@@ -92,7 +98,7 @@ std::string RidgePart::trouble(const Model& model) const {
   if (!models::all_at_least(losses, 0.0)) return "an error is no number >= 0";
   if (!models::all_at_least(sample_weights, 0.0)) return "a sample weight is no number >= 0";
   if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
-  return {};
+  return methods::weight_set_trouble(groups, group_norm, mix, model.kernel_names.size());
 }
 
 namespace methods {
@@ -104,6 +110,13 @@ std::shared_ptr<const ModelPart> load_mkr(PartReader& file, const Model& /*model
   part->strengths = file.vector("mkr.strengths");
   part->losses = file.vector("mkr.losses");
   if (file.has("mkr.sizes")) part->sizes = file.vector("mkr.sizes");
+  if (file.has("mkr.groups")) {
+    part->groups = file.vector("mkr.groups");
+    const Vector set = file.vector("mkr.set");
+    if (set.size() != 2) file.damaged("'mkr.set' does not have two numbers");
+    part->group_norm = set[0];
+    part->mix = set[1];
+  }
   if (file.has("mkr.sample_weights")) part->sample_weights = file.vector("mkr.sample_weights");
   part->refined = file.section("mkr").flag("refined");
   return part;

@@ -9,6 +9,7 @@
 
 #include "algebra/blas.h"
 #include "base/progress.h"
+#include "kernels/banks/summed_factor.h"
 #include "kloom/error.h"
 #include "models/scores.h"
 #include "solvers/draws.h"
@@ -24,6 +25,14 @@ std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
   return hash;
 }
+
+// Of K̂: all of its vectors, or W where it is thin.
+struct Decomposition {
+  Vector values;
+  Matrix vectors;
+  Matrix squares;  // of the entries of `vectors`
+  bool thin = false;
+};
 
 class Search {
  public:
@@ -44,8 +53,9 @@ class Search {
   [[nodiscard]] RidgeChoice take() { return std::move(choice_); }
 
  private:
-  [[nodiscard]] algebra::Eigen decomposed(const Vector& theta);
-  void try_strength(const Vector& theta, const algebra::Eigen& eigen, const Matrix& squares, double strength);
+  void set_scales(const Vector& theta);
+  [[nodiscard]] Decomposition decomposed(const Vector& theta) const;
+  void try_strength(const Vector& theta, const Decomposition& kernel, double strength);
   void keep_better(const Vector& theta, double strength, const Matrix& dual, const Vector& inverse);
 
   // Solutions of so many numbers are held at a time.
@@ -60,52 +70,76 @@ class Search {
   Vector scales_;  // of the rows of the kernel at the point
   double total_ = 0.0;
   Index begin_ = 0;  // the first target of the block
-  Matrix rotated_;   // Vᵀŷ of the block
+  Matrix scaled_;    // ŷ of the block
+  Matrix rotated_;   // Vᵀŷ, or Wᵀŷ
   RidgeChoice choice_;
 };
 
-algebra::Eigen Search::decomposed(const Vector& theta) {
-  Matrix kernel = bank_.combine(theta);
+void Search::set_scales(const Vector& theta) {
   scales_ = roots_;
-  if (!task_.sizes.empty()) {
-    const Vector present = models::present_scales(bank_.presence().rows, theta, task_.sizes);
-    for (std::size_t i = 0; i < present.size(); ++i) scales_[i] *= present[i];
+  if (task_.sizes.empty()) return;
+  const Vector present = models::present_scales(bank_.presence().rows, theta, task_.sizes);
+  for (std::size_t i = 0; i < present.size(); ++i) scales_[i] *= present[i];
+}
+
+Decomposition Search::decomposed(const Vector& theta) const {
+  Decomposition result;
+  const Matrix factor = kernels::summed_factor(bank_, theta, bank_.rows() / 2);
+  result.thin = !factor.empty();
+  Matrix matrix = result.thin ? factor : bank_.combine(theta);
+  for (Index j = 0; j < matrix.cols(); ++j) {
+    for (Index i = 0; i < matrix.rows(); ++i)
+      matrix(i, j) *= scales_[at(i)] * (result.thin ? 1.0 : scales_[at(j)]);
   }
-  for (Index j = 0; j < kernel.cols(); ++j) {
-    for (Index i = 0; i < kernel.rows(); ++i) kernel(i, j) *= scales_[at(i)] * scales_[at(j)];
+  if (result.thin) {
+    Matrix products(matrix.cols(), matrix.cols());
+    algebra::syrk(Op::transpose, 1.0, matrix.view(), 0.0, products.view());
+    algebra::Eigen eigen = algebra::symmetric_eigen(products.view(), true);
+    result.vectors = Matrix(matrix.rows(), matrix.cols());
+    algebra::gemm(Op::none, Op::none, 1.0, matrix.view(), eigen.vectors.view(), 0.0, result.vectors.view());
+    for (const double value : eigen.values) result.values.push_back(std::max(0.0, value));
+  } else {
+    algebra::Eigen eigen = algebra::symmetric_eigen(matrix.view(), true);
+    result.vectors = std::move(eigen.vectors);
+    result.values = std::move(eigen.values);
   }
-  return algebra::symmetric_eigen(kernel.view(), true);
+  result.squares = result.vectors;
+  for (double& value : result.squares.values()) value *= value;
+  return result;
 }
 
 void Search::try_point(const Vector& theta) {
-  const algebra::Eigen eigen = decomposed(theta);
-  Matrix squares = eigen.vectors;
-  for (double& value : squares.values()) value *= value;
+  set_scales(theta);
+  const Decomposition kernel = decomposed(theta);
   const Index step = std::clamp<Index>(kBlock / bank_.rows(), 1, task_.y.cols());
   for (begin_ = 0; begin_ < task_.y.cols(); begin_ += step) {
-    Matrix scaled(bank_.rows(), std::min(step, task_.y.cols() - begin_));
-    for (Index t = 0; t < scaled.cols(); ++t) {
-      for (Index i = 0; i < scaled.rows(); ++i) scaled(i, t) = roots_[at(i)] * task_.y(i, begin_ + t);
+    scaled_ = Matrix(bank_.rows(), std::min(step, task_.y.cols() - begin_));
+    for (Index t = 0; t < scaled_.cols(); ++t) {
+      for (Index i = 0; i < scaled_.rows(); ++i) scaled_(i, t) = roots_[at(i)] * task_.y(i, begin_ + t);
     }
-    rotated_ = Matrix(scaled.rows(), scaled.cols());
-    algebra::gemm(Op::transpose, Op::none, 1.0, eigen.vectors.view(), scaled.view(), 0.0, rotated_.view());
-    for (const double strength : grid_) try_strength(theta, eigen, squares, strength);
+    rotated_ = Matrix(kernel.vectors.cols(), scaled_.cols());
+    algebra::gemm(Op::transpose, Op::none, 1.0, kernel.vectors.view(), scaled_.view(), 0.0, rotated_.view());
+    for (const double strength : grid_) try_strength(theta, kernel, strength);
   }
 }
 
-void Search::try_strength(const Vector& theta, const algebra::Eigen& eigen, const Matrix& squares,
-                          double strength) {
-  if (eigen.values.front() + strength <= kSingular * (eigen.values.back() + strength)) return;
+void Search::try_strength(const Vector& theta, const Decomposition& kernel, double strength) {
+  const double least = kernel.thin ? 0.0 : kernel.values.front();  // a thin kernel has vectors of value 0
+  if (least + strength <= kSingular * (kernel.values.back() + strength)) return;
   Vector shrink;
-  for (const double value : eigen.values) shrink.push_back(1.0 / (value + strength));
-  Vector inverse(shrink.size());  // the diagonal of Ĝ⁻¹
-  algebra::gemv(Op::none, 1.0, squares.view(), shrink, 0.0, inverse);
+  for (const double value : kernel.values) shrink.push_back(1.0 / (value + strength));
   Matrix shrunk = rotated_;
   for (Index t = 0; t < shrunk.cols(); ++t) {
     for (Index i = 0; i < shrunk.rows(); ++i) shrunk(i, t) *= shrink[at(i)];
   }
-  Matrix dual(shrunk.rows(), shrunk.cols());  // Ĝ⁻¹ŷ
-  algebra::gemm(Op::none, Op::none, 1.0, eigen.vectors.view(), shrunk.view(), 0.0, dual.view());
+  // Ĝ⁻¹ŷ, and the diagonal of Ĝ⁻¹. What is thin is taken from the unit matrix.
+  const double factor = kernel.thin ? -1.0 / strength : 1.0;
+  const double kept = kernel.thin ? 1.0 / strength : 0.0;
+  Vector inverse(at(bank_.rows()), kept);
+  algebra::gemv(Op::none, factor, kernel.squares.view(), shrink, 1.0, inverse);
+  Matrix dual = scaled_;
+  algebra::scale(kept, dual.values());
+  algebra::gemm(Op::none, Op::none, factor, kernel.vectors.view(), shrunk.view(), 1.0, dual.view());
   keep_better(theta, strength, dual, inverse);
 }
 

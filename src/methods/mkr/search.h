@@ -8,6 +8,9 @@
 // With K̂ = S^½ K S^½ = V Λ Vᵀ and Ĝ = K̂ + α I, the error of sample i when it is left out is (Ĝ⁻¹ŷ)_i / (Ĝ⁻¹)_ii, times
 // S^−½: one decomposition for every point serves all strengths and targets.
 //
+// Where K̂ = F Fᵀ with fewer columns than rows, linear kernels on views of few columns for one, this is ridge regression on
+// the columns of F, with a strength α/θ_m for each band of them: FᵀF = V Λ Vᵀ, W = F V, Ĝ⁻¹ = (I − W (Λ + αI)⁻¹ Wᵀ)/α.
+//
 // Where samples lack kernels, K(i, j) is divided by √(s_i s_j) with the shares s of the point's kernels that they have
 // (present_scales of models/scores.h), and the coefficients hold the training samples' part of that.
 #pragma once

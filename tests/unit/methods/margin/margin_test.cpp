@@ -109,6 +109,32 @@ TEST(Margin, L1AlgorithmsAgree) {
   }
 }
 
+// The same problem under three names, which tests/cli/test_oracles.py compares with a cone programme under one of them.
+TEST(Margin, GroupsAreTheSameForEveryMethodThatHasThem) {
+  const BinaryProblem problem = test::binary_problem(50, 3, {0.5, 1.0, 2.0}, 4);
+  const auto bank = bank_of(problem);
+  const auto weights = [&](const char* method, OptionValues options) {
+    options.insert({{"C", "2"}, {"probability", "false"}});
+    const FitResult fit = find_learner(method).fit(*bank, problem.targets, options, {});
+    EXPECT_EQ(certify(*bank, problem.targets, fit.model, {}).finding, Certificate::Finding::proved) << method;
+    return fit.model.weights.values;
+  };
+  std::string words;
+  for (Index m = 0; m < bank->kernels(); ++m) words += (m > 0 ? "," : "") + std::to_string(m % 2);
+  for (const char* mix : {"1", "0.4"}) {
+    const Matrix expected = weights("group-mkl", {{"groups", words}, {"mix", mix}});
+    EXPECT_EQ(weights("simplemkl", {{"groups", words}, {"mix", mix}}), expected);
+    EXPECT_EQ(weights("lp-mkl", {{"groups", words}, {"mix", mix}}), expected);
+  }
+  const Matrix elastic = weights("group-mkl", {{"groups", "none"}, {"mix", "0.3"}});
+  EXPECT_EQ(weights("simplemkl", {{"mix", "0.3"}}), elastic);
+  // What a method is by itself stays what it was.
+  EXPECT_EQ(weights("lp-mkl", {{"groups", "all"}, {"mix", "0.3"}}), weights("lp-mkl", {}));
+  EXPECT_THROW((void)find_learner("simplemkl")
+                   .fit(*bank, problem.targets, {{"groups", "views"}, {"algorithm", "silp"}}, {}),
+               InvalidArgument);
+}
+
 TEST(Margin, DuplicatedKernelDoesNotChangePredictionsOfL1) {
   const BinaryProblem problem = test::binary_problem(60, 2, {0.5, 1.5}, 4);
   BinaryProblem doubled = problem;

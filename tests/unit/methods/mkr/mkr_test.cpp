@@ -4,12 +4,15 @@
 // compared with a transcription in tests/cli/test_mkr.py.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "kernels/banks/low_rank_bank.h"
+#include "kernels/banks/summed_factor.h"
 #include "kloom/certify.h"
 #include "kloom/learner.h"
 #include "kloom/parts.h"
@@ -99,6 +102,97 @@ TEST(Mkr, PermutedKernelsHavePermutedPoints) {
     EXPECT_NEAR(first(d, 2), second(d, 0), 1e-15);
   }
   EXPECT_NE(simplex_points({"a", "b", "c"}, 30, 6).values()[4], first.values()[4]);
+}
+
+// Bands of columns with linear kernels: 60 samples, 3 + 2 + 4 columns.
+struct Bands {
+  Matrix x = test::normal_matrix(60, 9, 11);
+  std::vector<Range> columns = {{0, 3}, {3, 5}, {5, 9}};
+  std::vector<Matrix> kernels;
+  std::vector<Matrix> factors;
+  std::vector<std::string> names = {"first", "second", "third"};
+  RidgeTask task = task_of(x, 12);
+
+  Bands() {
+    for (const Range band : columns) {
+      Matrix own(x.rows(), band.size());
+      Matrix kernel(x.rows(), x.rows());
+      for (Index f = band.begin; f < band.end; ++f)
+        std::ranges::copy(x.column(f), own.column(f - band.begin).begin());
+      for (Index i = 0; i < x.rows(); ++i) {
+        for (Index j = 0; j < x.rows(); ++j) {
+          for (Index f = band.begin; f < band.end; ++f) kernel(i, j) += x(i, f) * x(j, f);
+        }
+      }
+      factors.push_back(own);
+      kernels.push_back(kernel);
+    }
+  }
+};
+
+// Errors by feature space and by sample space. Eigenvalues are right to rounding of the largest, here 2·60·9, over the least
+// strength, 0.01: 1e3/1e-2 roundings, some hundreds of them added up.
+constexpr double kBands = 1e5 * 0x1p-52 * 1e3;
+
+TEST(Mkr, ThinKernelsAreSolvedInTheSpaceOfTheirColumns) {
+  const Bands bands;
+  const auto entries = make_dense_bank(bands.kernels, bands.names, true);
+  const kernels::LowRankBank thin(bands.factors, bands.names);
+  ASSERT_FALSE(kernels::summed_factor(thin, Vector(3, 1.0), 30).empty());
+  ASSERT_TRUE(kernels::summed_factor(*entries, Vector(3, 1.0), 30).empty());
+  const Matrix points = simplex_points(bands.names, 15, 3);
+  const Vector grid = {0.01, 1.0, 100.0};
+  const RidgeChoice one = search_points(*entries, bands.task, points, grid, {});
+  const RidgeChoice two = search_points(thin, bands.task, points, grid, {});
+  EXPECT_EQ(one.strengths, two.strengths);
+  EXPECT_EQ(one.theta, two.theta);
+  for (const Index target : {0, 1}) {
+    EXPECT_NEAR(two.losses[at(target)], one.losses[at(target)], kBands * one.losses[at(target)]);
+    for (Index i = 0; i < 60; ++i)
+      EXPECT_NEAR(two.coefficients(i, target), one.coefficients(i, target), kBands / one.strengths[at(target)]);
+  }
+}
+
+// The definition of banded ridge: the minimum of Σ_i s_i (y_i − x_iᵀb)² + Σ_m (α/θ_m) ‖b_m‖² over the coefficients of the
+// columns, with every sample left out in turn.
+TEST(Mkr, LinearKernelsAreBandedRidge) {
+  const Bands bands;
+  const kernels::LowRankBank thin(bands.factors, bands.names);
+  const RidgeChoice choice =
+      search_points(thin, bands.task, simplex_points(bands.names, 15, 3), {0.1, 10.0}, {});
+  const Eigen::Map<const Eigen::MatrixXd> x(bands.x.values().data(), 60, 9);
+  for (const Index target : {0, 1}) {
+    Eigen::VectorXd penalty(9);
+    for (std::size_t m = 0; m < 3; ++m) {
+      for (Index f = bands.columns[m].begin; f < bands.columns[m].end; ++f)
+        penalty(f) = choice.strengths[at(target)] / choice.theta(target, static_cast<Index>(m));
+    }
+    const auto solution = [&](Index without) {
+      Eigen::MatrixXd system = penalty.asDiagonal();
+      Eigen::VectorXd right = Eigen::VectorXd::Zero(9);
+      for (Index i = 0; i < 60; ++i) {
+        if (i == without) continue;
+        system += bands.task.weights[at(i)] * x.row(i).transpose() * x.row(i);
+        right += bands.task.weights[at(i)] * bands.task.y(i, target) * x.row(i).transpose();
+      }
+      return Eigen::VectorXd(system.ldlt().solve(right));
+    };
+    const Eigen::VectorXd b = solution(-1);
+    double loss = 0.0;
+    double total = 0.0;
+    for (Index i = 0; i < 60; ++i) {
+      double f = 0.0;  // Σ_m θ_m K_m c
+      for (Index j = 0; j < 60; ++j) {
+        for (Index m = 0; m < 3; ++m)
+          f += choice.theta(target, m) * bands.kernels[at(m)](i, j) * choice.coefficients(j, target);
+      }
+      EXPECT_NEAR(f, x.row(i).dot(b), kBands);
+      const double error = bands.task.y(i, target) - x.row(i).dot(solution(i));
+      loss += bands.task.weights[at(i)] * error * error;
+      total += bands.task.weights[at(i)];
+    }
+    EXPECT_NEAR(choice.losses[at(target)], loss / total, kBands * loss / total);
+  }
 }
 
 TEST(Mkr, SamplesOfNoWeightArePredictedOnly) {

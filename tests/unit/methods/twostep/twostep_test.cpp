@@ -280,6 +280,26 @@ TEST(Gram, HasTheLeastRatioOfRadiusAndMargin) {
   }
 }
 
+// Copies of kernels share their weight, so the least ratio stays the same; so many of them are searched without Hessians.
+TEST(Gram, FindsTheSameRatioWithoutHessians) {
+  const BinaryProblem few = test::binary_problem(30, 3, {0.5, 2.0}, 9);
+  BinaryProblem many = few;
+  many.kernels.clear();
+  many.names.clear();
+  for (int copy = 0; copy < 501; ++copy) {
+    many.kernels.push_back(few.kernels[static_cast<std::size_t>(copy % 3)]);
+    many.names.push_back(std::to_string(copy));
+  }
+  const methods::GramSettings settings{0.1, 1e-3, 500};
+  const Vector one = methods::gram_weights(*bank_of(few), task_of(few), settings, {}).theta;
+  const methods::RuleWeights two = methods::gram_weights(*bank_of(many), task_of(many), settings, {});
+  EXPECT_LE(two.gap, settings.tolerance);
+  Vector together(3);
+  for (std::size_t m = 0; m < two.theta.size(); ++m) together[m % 3] += two.theta[m];
+  const double ratio = naive_ratio(few, one, settings.lambda);
+  EXPECT_NEAR(naive_ratio(few, together, settings.lambda), ratio, settings.tolerance * ratio);
+}
+
 // ½ αᵀQα − 1ᵀα over 0 ≤ α ≤ C, yᵀα = 0, the most violating pair at a time; scores Σ y_j α_j K_ij + b.
 Vector naive_svm_scores(const Matrix& k, const Vector& y, const Vector& box) {
   const Index n = std::ssize(y);

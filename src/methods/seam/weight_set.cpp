@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "methods/margin/weight_set.h"
+#include "methods/seam/weight_set.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "kloom/error.h"
 
@@ -93,6 +94,8 @@ WeightSet weight_set(const std::vector<std::string>& names, const std::string& w
   std::vector<std::string> keys;
   if (words == "views") {
     for (const std::string& name : names) keys.push_back(view_of(name));
+  } else if (words == "all") {
+    keys.assign(names.size(), "all");
   } else if (words == "none") {
     for (std::size_t m = 0; m < names.size(); ++m) keys.push_back(fmt::format("{}", m));
   } else {
@@ -102,7 +105,7 @@ WeightSet weight_set(const std::vector<std::string>& names, const std::string& w
     if (keys.size() != names.size())
       throw InvalidArgument(fmt::format(
           "option groups names {} groups, and there are {} kernels; give one name or number for each kernel, "
-          "separated by commas, 'views' or 'none'",
+          "separated by commas, 'views', 'none' or 'all'",
           keys.size(), names.size()));
   }
   WeightSet set{{}, 0, norm, mix};
@@ -157,6 +160,24 @@ Vector best_weights(const WeightSet& set, const Vector& lengths, const Vector& o
   return theta;
 }
 
+Vector further_weights(const WeightSet& set, const Vector& theta, const Vector& update, double stretch) {
+  if (stretch == 1.0) return update;
+  constexpr double kLeast = 1e-2;  // what falls further may have to come back
+  Vector result;
+  for (std::size_t m = 0; m < theta.size(); ++m) {
+    const double change = theta[m] > 0.0 ? update[m] / theta[m] : 0.0;
+    result.push_back(theta[m] * std::max(std::min(change, kLeast), std::pow(change, stretch)));
+  }
+  if (!(*std::ranges::max_element(result) > 0.0)) return update;
+  const Vector before = group_norms(set, result, set.norm);
+  Vector beta = before;
+  fit_into(set, beta);
+  const auto largest = std::ranges::max_element(before) - before.begin();
+  const double factor = beta[static_cast<std::size_t>(largest)] / before[static_cast<std::size_t>(largest)];
+  for (double& one : result) one *= factor;
+  return result;
+}
+
 Vector without_small_groups(const WeightSet& set, const Vector& theta, double share) {
   const Vector before = group_norms(set, theta, set.norm);
   const double least = share * *std::ranges::max_element(before);
@@ -170,6 +191,27 @@ Vector without_small_groups(const WeightSet& set, const Vector& theta, double sh
     rest[m] *= before[g] > 0.0 ? beta[g] / before[g] : 0.0;
   }
   return rest;
+}
+
+void drop_small_groups(const WeightSet& set, const Vector& theta, const std::function<bool(Vector)>& accept) {
+  Vector last = theta;
+  for (const double share : {0.1, 0.03, 0.01, 3e-3, 1e-3}) {
+    Vector rest = without_small_groups(set, theta, share);
+    if (rest == theta) return;  // smaller shares take nothing either
+    if (rest == last) continue;
+    last = rest;
+    if (accept(std::move(rest))) return;
+  }
+}
+
+std::string weight_set_trouble(const Vector& groups, double norm, double mix, std::size_t kernels) {
+  if (!groups.empty() && groups.size() != kernels) return "there is not one group for each kernel";
+  const bool numbered = std::ranges::all_of(groups, [&](double g) {
+    return g >= 0.0 && g < static_cast<double>(groups.size()) && g == std::floor(g);
+  });
+  if (!numbered) return "a group of kernels has an impossible number";
+  if (!(norm >= 1.0) || !(mix >= 0.0 && mix <= 1.0)) return "the bound of weights in groups is none";
+  return {};
 }
 
 Vector even_weights(const WeightSet& set) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The set of weights in groups: its support function and the best weights in it, against points of the set.
-#include "methods/margin/weight_set.h"
+#include "methods/seam/weight_set.h"
 
 #include <gtest/gtest.h>
 
@@ -12,26 +12,12 @@
 
 #include "kloom/error.h"
 #include "support/problems.h"
+#include "support/weight_sets.h"
 
 namespace kloom::methods {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-// v Σ β + (1 − v) Σ β², by its definition.
-double size_of(const WeightSet& set, const Vector& theta) {
-  double size = 0.0;
-  for (Index g = 0; g < set.groups; ++g) {
-    double beta = 0.0;
-    for (std::size_t m = 0; m < theta.size(); ++m) {
-      if (set.group[m] != g) continue;
-      beta = std::isinf(set.norm) ? std::max(beta, theta[m]) : beta + std::pow(theta[m], set.norm);
-    }
-    if (!std::isinf(set.norm)) beta = std::pow(beta, 1.0 / set.norm);
-    size += set.mix * beta + (1.0 - set.mix) * beta * beta;
-  }
-  return size;
-}
 
 // A random direction, as far as the set goes.
 Vector point_of(const WeightSet& set, test::Normal& normal) {
@@ -40,16 +26,7 @@ Vector point_of(const WeightSet& set, test::Normal& normal) {
     const double one = normal();
     theta.push_back(std::exp(2.0 * one) * (one > -0.7 ? 1.0 : 0.0));
   }
-  double low = 0.0;
-  double high = 1e6;
-  for (int halving = 0; halving < 200; ++halving) {
-    const double middle = 0.5 * (low + high);
-    Vector scaled = theta;
-    for (double& one : scaled) one *= middle;
-    (size_of(set, scaled) > 1.0 ? high : low) = middle;
-  }
-  for (double& one : theta) one *= low;
-  return theta;
+  return test::at_edge(set, theta);
 }
 
 double dot(const Vector& a, const Vector& b) {
@@ -91,7 +68,7 @@ TEST_P(EveryWeightSet, NoPointIsBetterThanTheBestWeights) {
   test::Normal normal(2);
   for (const Vector& lengths : {Vector{3.0, 1.0, 0.5, 2.0, 0.1}, Vector{1e-9, 1.0, 1.0, 0.0, 1.0}}) {
     const Vector best = best_weights(set(), lengths, {});
-    EXPECT_NEAR(size_of(set(), best), 1.0, 1e-12);
+    EXPECT_NEAR(test::size_of(set(), best), 1.0, 1e-12);
     const double price = price_of(lengths, best);
     for (int k = 0; k < 2000; ++k) {
       const Vector other = point_of(set(), normal);
@@ -106,12 +83,12 @@ TEST_P(EveryWeightSet, NoPointIsBetterThanTheBestWeights) {
 
 TEST_P(EveryWeightSet, SmallGroupsGoAndTheRestFillsTheSet) {
   const Vector even = even_weights(set());
-  EXPECT_NEAR(size_of(set(), even), 1.0, 1e-12);
+  EXPECT_NEAR(test::size_of(set(), even), 1.0, 1e-12);
   Vector theta = even;
   theta[3] *= 1e-5;  // alone in its group
   const Vector rest = without_small_groups(set(), theta, 1e-3);
   EXPECT_EQ(rest[3], 0.0);
-  EXPECT_NEAR(size_of(set(), rest), 1.0, 1e-12);
+  EXPECT_NEAR(test::size_of(set(), rest), 1.0, 1e-12);
   EXPECT_NEAR(rest[0] / rest[1], theta[0] / theta[1], 1e-12);
   EXPECT_EQ(without_small_groups(set(), even, 1e-3), even);
 }
