@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "methods/bemkl_tasks/bemkl_tasks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "algebra/threads.h"
+#include "base/progress.h"
+#include "kloom/error.h"
+#include "kloom/learner.h"
+#include "methods/bemkl/passes.h"
+#include "methods/seam/check_fit.h"
+
+namespace kloom::methods {
+namespace {
+
+// ---- what is refused
+
+void check_tasks(std::span<const TaskData> tasks) {
+  if (tasks.empty()) throw InvalidArgument("there are no tasks to learn");
+  const KernelBank& first = *tasks.front().bank;
+  std::set<std::string_view> names;
+  for (const TaskData& task : tasks) {
+    if (task.name.empty()) throw InvalidArgument("a task has no name");
+    if (!names.insert(task.name).second)
+      throw InvalidArgument(fmt::format("there are two tasks called '{}'", task.name));
+    if (task.bank->names() != first.names()) {
+      throw InvalidArgument(fmt::format(
+          "task '{}' has {} kernels that are not the {} of task '{}': all tasks need the same kernels in the "
+          "same order",
+          task.name, task.bank->kernels(), first.kernels(), tasks.front().name));
+    }
+    if (task.targets.task == Task::multi_regression || task.targets.task == Task::multilabel) {
+      throw InvalidArgument(fmt::format("task '{}' has several targets; give each a task of its own", task.name));
+    }
+    if (task.targets.samples() < 2) {
+      throw InvalidArgument(fmt::format("task '{}' has {} sample{}; a task needs two at least", task.name,
+                                        task.targets.samples(), task.targets.samples() == 1 ? "" : "s"));
+    }
+    try {
+      check_fit(find_learner("bemkl"), *task.bank, task.targets);
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(fmt::format("task '{}': {}", task.name, error.what()));
+    }
+  }
+}
+
+// ---- the two ways to fit
+
+struct Fitted {
+  std::vector<BemklFactors> tasks;
+  std::optional<JointFactors> joint;  // shared kernel weights
+  Report report;
+};
+
+Fitted fit_together(std::span<const PlannedTask> tasks, const BemklOptions& options, const Context& context) {
+  std::vector<BemklFactors> starts;
+  for (const PlannedTask& task : tasks)
+    starts.push_back(bemkl_start(*task.data->bank, task.plan.problems.front(), task.options, std::nullopt));
+  JointFactors joint(std::move(starts));
+  Fitted fit;
+  fit.report = run_passes(joint, options, context);
+  if (!is_usable(fit.report) && fit.report.status != Status::stopped) return fit;
+  // One more q(G): a step that cannot lower the bound, after which every factor follows from those in the models.
+  if (!joint.update_intermediate()) throw InternalError("BEMKL lost q(G) after its last iteration");
+  fit.report.objective = joint.lower_bound();
+  fit.tasks = joint.tasks();
+  fit.joint = std::move(joint);
+  return fit;
+}
+
+Fitted fit_apart(std::span<const PlannedTask> tasks, const Context& context) {
+  Fitted all;
+  for (const PlannedTask& task : tasks) {
+    BemklFit fit = fit_problem(*task.data->bank, task.plan.problems.front(), task.options, context);
+    if (all.report.status == Status::converged) all.report.status = fit.report.status;  // the worst is told
+    if (fit.report.status != Status::converged || all.report.message.empty())
+      all.report.message = fmt::format("task '{}': {}", task.data->name, fit.report.message);
+    all.report.iterations += fit.report.iterations;
+    all.report.objective += fit.report.objective;
+    all.tasks.push_back(std::move(fit.factors));
+    if (all.report.status == Status::stopped && all.tasks.size() < tasks.size())
+      throw Interrupted("stopped before every task had its fit");
+    if (all.report.status == Status::numerical_trouble) break;
+  }
+  return all;
+}
+
+// The larger bound on log p(y) decides: it is what the data say of the two, and no sample is held out for it.
+Fitted fit_better(std::span<const PlannedTask> tasks, const BemklOptions& options, const Context& context,
+                  Report::Table& bounds) {
+  Fitted together = fit_together(tasks, options, context);
+  if (together.report.status == Status::stopped) return together;
+  try {
+    Fitted apart = fit_apart(tasks, context);
+    bounds.rows = {{together.report.objective, apart.report.objective}};
+    const bool usable = is_usable(apart.report);
+    if (!is_usable(together.report) || (usable && apart.report.objective > together.report.objective))
+      return apart;
+  } catch (const Interrupted&) {
+    if (!is_usable(together.report)) throw;
+    together.report.status = Status::stopped;
+    together.report.message = "stopped on request before every task had a fit by itself; the models are usable";
+  }
+  return together;
+}
+
+// ---- what is made of a fit
+
+std::vector<HeldOut> held_out_of(std::span<const PlannedTask> tasks, const Fitted& fit,
+                                 const BemklOptions& options, const Context& context) {
+  if (fit.joint) return joint_held_out(tasks, *fit.joint, options, context);
+  std::vector<HeldOut> held_out;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const auto& [data, plan, own] = tasks[t];
+    held_out.push_back(bemkl_held_out(*data->bank, data->targets, plan, {fit.tasks[t]}, own, context));
+  }
+  return held_out;
+}
+
+// Of the probabilities and deviations of each task; 1 where it was not asked for, or there are too few samples.
+std::vector<double> temperatures(std::span<const PlannedTask> tasks, const Fitted& fit,
+                                 const BemklOptions& options, const Context& context, Report& report) {
+  std::vector<double> found(tasks.size(), 1.0);
+  if (options.calibration == "none" || !is_usable(report)) return found;
+  try {
+    const std::vector<HeldOut> held_out = held_out_of(tasks, fit, options, context);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (!held_out[t].empty()) found[t] = held_out[t].temperature();
+    }
+  } catch (const Interrupted&) {
+    report.status = Status::stopped;
+    report.message = "stopped on request before probabilities were calibrated; the models are usable";
+  }
+  return found;
+}
+
+FitResult fit_of_task(const PlannedTask& task, const BemklFactors& factors, double temperature,
+                      const Report& of_all, const Context& context) {
+  const auto texts = option_texts(bemkl_option_table(), task.options);
+  return complete_fit(find_learner("bemkl"), *task.data->bank, task.data->targets, texts, context,
+                      [&](FitResult& result) {
+                        result.model = bemkl_model(*task.data->bank, task.data->targets, task.plan, {factors},
+                                                   task.options, temperature);
+                        result.report.status = of_all.status;
+                        result.report.message = of_all.message;
+                        result.report.iterations = of_all.iterations;
+                        result.report.objective_name = "lower bound";
+                        result.report.objective = factors.lower_bound();
+                      });
+}
+
+Report::Table table_of_tasks(std::span<const PlannedTask> tasks, const Fitted& fit,
+                             const std::vector<double>& temperature) {
+  Report::Table table{"tasks", {"samples", "classes", "lower bound", "temperature"}, {}};
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const Targets& targets = tasks[t].data->targets;
+    table.rows.push_back({static_cast<double>(targets.samples()), static_cast<double>(targets.classes.size()),
+                          fit.tasks[t].lower_bound(), temperature[t]});
+  }
+  return table;
+}
+
+// What the report on all tasks has besides how the fit went.
+void complete_report(std::span<const PlannedTask> tasks, const Fitted& fit,
+                     const std::vector<double>& temperature, const BemklTasksOptions& options, Report& report) {
+  report.method = "bemkl-tasks";
+  report.task = "several tasks";
+  report.objective_name = "lower bound";
+  report.options = option_texts(bemkl_tasks_option_table(), options);
+  report.options["weights_across"] = fit.joint ? "shared" : "separate";
+  report.bank = std::string(tasks.front().data->bank->kind());
+  report.kernels = tasks.front().data->bank->kernels();
+  for (const PlannedTask& task : tasks) {
+    report.samples += task.data->bank->rows();
+    report.memory_bytes += task.data->bank->bytes();
+  }
+  report.tables.push_back(table_of_tasks(tasks, fit, temperature));
+}
+
+std::vector<PlannedTask> planned(std::span<const TaskData> tasks, const BemklTasksOptions& options,
+                                 const Context& context) {
+  std::vector<PlannedTask> plans;
+  for (const TaskData& task : tasks) {
+    PlannedTask plan{&task, bemkl_plan(task.targets, options), static_cast<const BemklOptions&>(options)};
+    if (options.sigma_g == 0.0)
+      plan.options.sigma_g = chosen_sigma_g(*task.bank, task.targets, plan.options, context);
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+// The table of BEMKL, for the struct that has its fields and more.
+OptionField<BemklTasksOptions> inherited(const OptionField<BemklOptions>& field) {
+  using Member = OptionField<BemklTasksOptions>::Member;
+  OptionField<BemklTasksOptions> row(
+      field.name, std::visit([](auto member) -> Member { return member; }, field.member), field.rule, field.doc,
+      field.suits);
+  row.choices = field.choices;
+  return row;
+}
+
+// What BEMKL has for single fits alone.
+constexpr std::array<std::string_view, 7> kNotInherited = {
+    "multiclass", "likelihood", "non_negative", "sparse_samples", "start", "restarts", "literal"};
+
+}  // namespace
+
+const OptionTable<BemklTasksOptions>& bemkl_tasks_option_table() {
+  static const OptionTable<BemklTasksOptions> table = [] {
+    OptionTable<BemklTasksOptions> rows = {
+        {"weights_across", &BemklTasksOptions::weights_across, one_of("auto", "shared", "separate"),
+         "kernel weights of the tasks: one posterior for all, one for each, or the one of the two with the "
+         "larger lower bound"}};
+    for (const auto& field : bemkl_option_table()) {
+      if (std::ranges::find(kNotInherited, field.name) == kNotInherited.end()) rows.push_back(inherited(field));
+    }
+    return rows;
+  }();
+  return table;
+}
+
+BemklTasksFit fit_bemkl_tasks(std::span<const TaskData> tasks, const OptionValues& values,
+                              const Context& context) {
+  check_tasks(tasks);
+  const auto options = parse_options(bemkl_tasks_option_table(), values, "bemkl-tasks");
+  const algebra::ThreadScope threads(context);
+  ProgressMeter clock(context, "bemkl");
+  const std::vector<PlannedTask> plans = planned(tasks, options, context);
+  Report::Table bounds{"lower bounds", {"shared kernel weights", "separate kernel weights"}, {}};
+  Fitted fit = options.weights_across == "shared"     ? fit_together(plans, options, context)
+               : options.weights_across == "separate" ? fit_apart(plans, context)
+                                                      : fit_better(plans, options, context, bounds);
+  BemklTasksFit result;
+  Report& report = result.report = std::move(fit.report);
+  if (report.status == Status::numerical_trouble)
+    throw Error(fmt::format("the fit of the tasks ran into numerical trouble: {}", report.message));
+  report.seconds.emplace_back("iterations", clock.seconds());
+  const std::vector<double> temperature = temperatures(plans, fit, options, context, report);
+  report.seconds.emplace_back("calibration", clock.seconds() - report.seconds.back().second);
+  report.threads = threads.threads();
+  report.seed = context.seed;
+  if (!bounds.rows.empty()) report.tables.push_back(std::move(bounds));
+  complete_report(plans, fit, temperature, options, report);
+  result.shared = fit.joint.has_value();
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    result.tasks.push_back(fit_of_task(plans[t], fit.tasks[t], temperature[t], report, context));
+  return result;
+}
+
+}  // namespace kloom::methods
