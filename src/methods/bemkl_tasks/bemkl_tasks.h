@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // BEMKL for several tasks at once (kloom/tasks.h): one fit of all tasks with shared kernel weights, fits of each by itself,
-// or of the two the one with the larger lower bound.
+// or of the two the one that predicts held-out samples better.
 #pragma once
 
 #include <span>
