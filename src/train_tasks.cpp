@@ -65,7 +65,7 @@ Targets targets_of_task(const Dataset& data, const TasksRequest& request, const 
 }
 
 // Each task gets the memory that its share of all entries asks for.
-std::shared_ptr<const KernelBank> bank_of_task(const Recipe& recipe, double share, Index outputs,
+std::shared_ptr<const KernelBank> bank_of_task(const Recipe& recipe, BankKind kind, double share, Index outputs,
                                                const Context& context) {
   const Learner& learner = find_learner("bemkl");
   Context own = context;
@@ -73,8 +73,9 @@ std::shared_ptr<const KernelBank> bank_of_task(const Recipe& recipe, double shar
   const auto kernels = std::ssize(recipe.terms);
   const MemoryShare memory = share_memory(learner, recipe.basis.samples, kernels, outputs, own);
   own.memory_budget = memory.bank;
-  return store_bank(recipe.training_bank(), preferred_bank(learner, recipe.basis.samples, kernels, memory.bank),
-                    own);
+  BankRequest request = preferred_bank(learner, recipe.basis.samples, kernels, memory.bank);
+  if (kind != BankKind::automatic) request.kind = kind;
+  return store_bank(recipe.training_bank(), request, own);
 }
 
 std::vector<std::string> names_in_order(const std::vector<std::string>& task_of) {
@@ -139,9 +140,9 @@ std::vector<std::string> take_task_column(Dataset& data, const std::string& colu
   }
   for (std::size_t i = 0; i < task_of.size(); ++i) {
     if (!task_of[i].empty()) continue;
-    throw InvalidArgument(
-        fmt::format("{}, {}: column '{}' is empty, so that the row belongs to no task; fill it in or remove the row",
-                    data.source, place_of_sample(data, i), column));
+    throw InvalidArgument(fmt::format(
+        "{}, {}: column '{}' is empty, so that the row belongs to no task; fill it in or remove the row",
+        data.source, place_of_sample(data, i), column));
   }
   return task_of;
 }
@@ -154,9 +155,9 @@ std::vector<std::vector<Index>> samples_of_tasks(const Dataset& data, const std:
   for (std::size_t i = 0; i < task_of.size(); ++i) {
     const auto place = places.find(task_of[i]);
     if (place == places.end()) {
-      throw InvalidArgument(fmt::format("{}, {}: there is no task '{}'{}; the tasks of the model are {}", data.source,
-                                        place_of_sample(data, i), task_of[i], did_you_mean(task_of[i], names),
-                                        fmt::join(names, ", ")));
+      throw InvalidArgument(fmt::format("{}, {}: there is no task '{}'{}; the tasks of the model are {}",
+                                        data.source, place_of_sample(data, i), task_of[i],
+                                        did_you_mean(task_of[i], names), fmt::join(names, ", ")));
     }
     samples[place->second].push_back(static_cast<Index>(i));
   }
@@ -190,7 +191,7 @@ TasksFit train_tasks(const Dataset& data, const TasksRequest& request, const Con
     const double share = static_cast<double>(samples[t].size() * samples[t].size()) / entries;
     Targets targets = targets_of_task(data, request, names[t], samples[t]);
     recipes.push_back(recipe_of_task(whole, samples[t]));
-    auto bank = bank_of_task(recipes.back(), share, outputs_of(targets), context);
+    auto bank = bank_of_task(recipes.back(), request.bank, share, outputs_of(targets), context);
     tasks.push_back({names[t], std::move(bank), std::move(targets)});
   }
   TasksFit fit = train_tasks(tasks, request.options, context);

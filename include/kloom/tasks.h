@@ -64,6 +64,7 @@ struct TasksRequest {
   OptionValues options;
   std::optional<KernelSpec> kernels;  // none: kernels that suit the data
   RecipeOptions recipe;
+  BankKind bank = BankKind::automatic;  // how kernels are stored
 };
 [[nodiscard]] TasksFit train_tasks(const Dataset& data, const TasksRequest& request, const Context& context);
 

@@ -8,7 +8,6 @@
 #include "kloom/train.h"
 
 namespace kloom::python {
-namespace {
 
 py::dict describe(const OptionInfo& option) {
   static constexpr const char* kKinds[] = {"real", "integer", "flag", "choice", "text"};
@@ -27,6 +26,8 @@ py::dict describe(const OptionInfo& option) {
   result["suits"] = kSuits[static_cast<int>(option.suits)];
   return result;
 }
+
+namespace {
 
 py::dict describe(const Learner& learner) {
   py::list options;

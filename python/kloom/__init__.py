@@ -51,6 +51,7 @@ from ._judged_displays import CalibrationDisplay, PathDisplay
 from ._multiclass import MulticlassMKLClassifier
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._ridge import MKRRegressor
+from ._several_tasks import BEMKLTasks
 from ._strings import EditDistances, GappySpectrum, MismatchSpectrum
 from ._vbpmkl import VBpMKLClassifier
 from ._views import Views
@@ -83,6 +84,7 @@ __all__ = [
     "AutoMKLRegressor",
     "BEMKLClassifier",
     "BEMKLRegressor",
+    "BEMKLTasks",
     "CalibrationDisplay",
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",

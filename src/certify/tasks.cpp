@@ -56,8 +56,8 @@ void check_together(const TaskModels& models, Certificate& all) {
   const double bound = all.items.front().value;
   const double promised = promised_bound(models);
   if (std::isfinite(promised) && !(std::abs(bound - promised) <= 1e-6 * std::max(1.0, std::abs(promised)))) {
-    all.refutations.push_back(
-        fmt::format("training promised the lower bound {:.6g} for all tasks, and it is {:.6g}", promised, bound));
+    all.refutations.push_back(fmt::format(
+        "training promised the lower bound {:.6g} for all tasks, and it is {:.6g}", promised, bound));
   }
   if (all.items.size() > 2 && !(all.items[2].value <= all.items[2].limit))
     all.refutations.push_back("the tasks should share one posterior of the kernel weights and do not");
@@ -77,8 +77,8 @@ Certificate certify_tasks(std::span<const TaskData> tasks, const TaskModels& mod
   const Model& first = models.models.front();
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     if (tasks[t].name != models.names[t]) {
-      throw InvalidArgument(
-          fmt::format("task {} of the models is '{}', and '{}' was given", t + 1, models.names[t], tasks[t].name));
+      throw InvalidArgument(fmt::format("task {} of the models is '{}', and '{}' was given", t + 1,
+                                        models.names[t], tasks[t].name));
     }
     const Certificate one = certify(*tasks[t].bank, tasks[t].targets, models.models[t], context);
     bound += value_of(one, "lower bound");
@@ -92,13 +92,15 @@ Certificate certify_tasks(std::span<const TaskData> tasks, const TaskModels& mod
   all.items = {{"lower bound", bound, "of the sum of log p(y) of all tasks, recomputed from the models"},
                {"stationarity", residual, "largest change that one more update would make to a sample weight"}};
   if (models.shared)
-    all.items.push_back({"difference of the weights", apart, "of the kernels, between tasks (0 is right)", 0.0});
+    all.items.push_back(
+        {"difference of the weights", apart, "of the kernels, between tasks (0 is right)", 0.0});
   check_together(models, all);
   all.finding = all.refutations.empty() ? Certificate::Finding::checked : Certificate::Finding::refuted;
   all.verdict = all.refutations.empty()
-                    ? fmt::format("The lower bound on all {} tasks is {:.6g}. A variational bound has several "
-                                  "maxima: this is not a proof of optimality.",
-                                  tasks.size(), bound)
+                    ? fmt::format(
+                          "The lower bound on all {} tasks is {:.6g}. A variational bound has several "
+                          "maxima: this is not a proof of optimality.",
+                          tasks.size(), bound)
                     : fmt::format("Something is wrong with these models: {}.", all.refutations.front());
   return all;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -75,10 +76,10 @@ std::string inner_json(data::Fields& fields, std::string_view key) {
 
 TaskModels read_tasks(const data::Container& container) {
   if (container.version() != kTasksVersion) {
-    throw FileError(
-        fmt::format("'{}' has version {} of the format for several tasks, and this kloom reads version {}; use a "
-                    "newer kloom.",
-                    container.source(), json(container.version()).dump(), kTasksVersion));
+    throw FileError(fmt::format(
+        "'{}' has version {} of the format for several tasks, and this kloom reads version {}; use a "
+        "newer kloom.",
+        container.source(), json(container.version()).dump(), kTasksVersion));
   }
   data::TensorReader tensors(container);
   const json document = data::parse_json(tensors.text("document"), container.source(), "its document");
@@ -92,8 +93,9 @@ TaskModels read_tasks(const data::Container& container) {
   fields.finish();
   for (std::size_t t = 0; t < tasks.names.size(); ++t) {
     const auto bytes = std::make_shared<const std::string>(tensors.text(section_of(t)));
-    tasks.models.push_back(models::read_model(data::Container::parse(
-        bytes, std::as_bytes(std::span(*bytes)), container.source(), models::model_format, data::Verify::everything)));
+    tasks.models.push_back(
+        models::read_model(data::Container::parse(bytes, std::as_bytes(std::span(*bytes)), container.source(),
+                                                  models::model_format, data::Verify::everything)));
   }
   tensors.finish();
   const std::string trouble = tasks_trouble(tasks);
@@ -125,8 +127,18 @@ TaskModels load_tasks(const std::string& path) {
 
 TaskModels tasks_from_bytes(std::string bytes) {
   const auto owner = std::make_shared<const std::string>(std::move(bytes));
-  return read_tasks(data::Container::parse(owner, std::as_bytes(std::span(*owner)), "tasks in memory", kTasksFormat,
-                                           data::Verify::everything));
+  return read_tasks(data::Container::parse(owner, std::as_bytes(std::span(*owner)), "tasks in memory",
+                                           kTasksFormat, data::Verify::everything));
+}
+
+bool holds_tasks(const std::string& path) {
+  std::array<char, 4096> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  const std::string_view text(start.data(), static_cast<std::size_t>(file.gcount()));
+  const std::size_t metadata = text.find("__metadata__");
+  return text.size() > 8 && text[8] == '{' && metadata != std::string_view::npos &&
+         text.find(fmt::format("\"format\":\"{}\"", kTasksFormat)) != std::string_view::npos;
 }
 
 }  // namespace kloom

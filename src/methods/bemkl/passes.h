@@ -22,7 +22,8 @@ namespace kloom::methods {
 // A pass from an extrapolated state, tried in `spare` and kept if the bound rose; else a plain one from where the
 // last pass ended.
 template <typename Factors>
-bool accelerated_pass(Factors& factors, double bound, std::optional<Factors>& spare, solvers::Anderson& states) {
+bool accelerated_pass(Factors& factors, double bound, std::optional<Factors>& spare,
+                      solvers::Anderson& states) {
   if (auto state = states.extrapolated()) {
     if (!spare) spare = factors;
     if (spare->set_state(*state, factors) && spare->iterate_from_intermediate() &&

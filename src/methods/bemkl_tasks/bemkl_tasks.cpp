@@ -42,7 +42,8 @@ void check_tasks(std::span<const TaskData> tasks) {
           task.name, task.bank->kernels(), first.kernels(), tasks.front().name));
     }
     if (task.targets.task == Task::multi_regression || task.targets.task == Task::multilabel) {
-      throw InvalidArgument(fmt::format("task '{}' has several targets; give each a task of its own", task.name));
+      throw InvalidArgument(
+          fmt::format("task '{}' has several targets; give each a task of its own", task.name));
     }
     if (task.targets.samples() < 2) {
       throw InvalidArgument(fmt::format("task '{}' has {} sample{}; a task needs two at least", task.name,
@@ -112,31 +113,49 @@ std::vector<HeldOut> held_out_of(std::span<const PlannedTask> tasks, const Fitte
   return held_out;
 }
 
-// Log loss of all held-out samples at the temperature of their task.
-double loss_of(std::span<const PlannedTask> tasks, const std::vector<HeldOut>& held_out) {
-  double sum = 0.0;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    if (!held_out[t].empty())
-      sum += static_cast<double>(tasks[t].data->bank->rows()) * held_out[t].loss(held_out[t].temperature());
+// How much the log loss of a held-out sample falls with shared kernel weights: mean over the tasks, and its standard error.
+struct LossOfSharing {
+  double shared = 0.0, separate = 0.0;  // means over the tasks
+  double standard_error = kInfinity;    // of their difference
+};
+
+LossOfSharing loss_of_sharing(const Fitted& together, const Fitted& apart) {
+  LossOfSharing loss;
+  Vector gains;
+  for (std::size_t t = 0; t < std::min(together.held_out.size(), apart.held_out.size()); ++t) {
+    const HeldOut& shared = together.held_out[t];
+    const HeldOut& separate = apart.held_out[t];
+    if (shared.empty() || separate.empty()) continue;
+    loss.shared += shared.loss(shared.temperature());
+    loss.separate += separate.loss(separate.temperature());
+    gains.push_back(separate.loss(separate.temperature()) - shared.loss(shared.temperature()));
   }
-  return sum;
+  const auto count = static_cast<double>(gains.size());
+  if (gains.size() < 2) return loss;
+  loss.shared /= count;
+  loss.separate /= count;
+  double square = 0.0;
+  for (const double gain : gains) square += std::pow(gain - (loss.separate - loss.shared), 2.0);
+  loss.standard_error = std::sqrt(square / (count - 1.0) / count);
+  return loss;
 }
 
-// The lower log loss on held-out samples decides. The lower bound does not: it counts the kernel weights of every task
-// anew and prefers shared ones even where the tasks have nothing in common. Where nothing can be held out, shared weights.
+// Shared weights where held-out samples say so clearly: by more than two standard errors. Fits of folds have fewer samples,
+// and the fewer there are the more sharing helps. The lower bound could not decide: it counts the kernel weights of every
+// task anew and prefers shared ones even where the tasks have nothing in common.
 Fitted fit_better(std::span<const PlannedTask> tasks, const BemklOptions& options, const Context& context) {
   Fitted together = fit_together(tasks, options, context);
-  if (together.report.status == Status::stopped) return together;
+  if (together.report.status == Status::stopped || tasks.size() == 1) return together;
   try {
     if (is_usable(together.report)) together.held_out = held_out_of(tasks, together, options, context);
     Fitted apart = fit_apart(tasks, context);
     if (is_usable(apart.report)) apart.held_out = held_out_of(tasks, apart, options, context);
-    const double shared = together.held_out.empty() ? kInfinity : loss_of(tasks, together.held_out);
-    const double separate = apart.held_out.empty() ? kInfinity : loss_of(tasks, apart.held_out);
-    Fitted& better = separate < shared ? apart : together;
-    better.report.tables.push_back({"log loss of held-out samples of all tasks",
-                                    {"shared kernel weights", "separate kernel weights"},
-                                    {{shared, separate}}});
+    const LossOfSharing loss = loss_of_sharing(together, apart);
+    const bool shared = !is_usable(apart.report) || loss.separate - loss.shared > 2.0 * loss.standard_error;
+    Fitted& better = shared && is_usable(together.report) ? together : apart;
+    better.report.tables.push_back({"log loss of held-out samples, mean over tasks",
+                                    {"shared weights", "separate weights", "standard error of the difference"},
+                                    {{loss.shared, loss.separate, loss.standard_error}}});
     return std::move(better);
   } catch (const Interrupted&) {
     if (!is_usable(together.report)) throw;
@@ -169,16 +188,16 @@ std::vector<double> temperatures(std::span<const PlannedTask> tasks, Fitted& fit
 FitResult fit_of_task(const PlannedTask& task, const BemklFactors& factors, double temperature,
                       const Report& of_all, const Context& context) {
   const auto texts = option_texts(bemkl_option_table(), task.options);
-  return complete_fit(find_learner("bemkl"), *task.data->bank, task.data->targets, texts, context,
-                      [&](FitResult& result) {
-                        result.model = bemkl_model(*task.data->bank, task.data->targets, task.plan, {factors},
-                                                   task.options, temperature);
-                        result.report.status = of_all.status;
-                        result.report.message = of_all.message;
-                        result.report.iterations = of_all.iterations;
-                        result.report.objective_name = "lower bound";
-                        result.report.objective = factors.lower_bound();
-                      });
+  return complete_fit(
+      find_learner("bemkl"), *task.data->bank, task.data->targets, texts, context, [&](FitResult& result) {
+        result.model =
+            bemkl_model(*task.data->bank, task.data->targets, task.plan, {factors}, task.options, temperature);
+        result.report.status = of_all.status;
+        result.report.message = of_all.message;
+        result.report.iterations = of_all.iterations;
+        result.report.objective_name = "lower bound";
+        result.report.objective = factors.lower_bound();
+      });
 }
 
 Report::Table table_of_tasks(std::span<const PlannedTask> tasks, const Fitted& fit,
@@ -234,17 +253,17 @@ std::vector<PlannedTask> planned(std::span<const TaskData> tasks, const BemklTas
 // The table of BEMKL, for the struct that has its fields and more.
 OptionField<BemklTasksOptions> inherited(const OptionField<BemklOptions>& field) {
   using Member = OptionField<BemklTasksOptions>::Member;
-  OptionField<BemklTasksOptions> row(
-      field.name, std::visit([](auto member) -> Member { return member; }, field.member), field.rule, field.doc,
-      field.suits);
+  OptionField<BemklTasksOptions> row(field.name,
+                                     std::visit([](auto member) -> Member { return member; }, field.member),
+                                     field.rule, field.doc, field.suits);
   row.choices = field.choices;
   return row;
 }
 
 // What BEMKL has for single fits alone, and what give_precision() sets.
-constexpr std::array<std::string_view, 9> kNotInherited = {"multiclass", "likelihood", "non_negative",
-                                                           "sparse_samples", "start", "restarts",
-                                                           "literal", "alpha_upsilon", "beta_upsilon"};
+constexpr std::array<std::string_view, 9> kNotInherited = {"multiclass",     "likelihood",    "non_negative",
+                                                           "sparse_samples", "start",         "restarts",
+                                                           "literal",        "alpha_upsilon", "beta_upsilon"};
 
 }  // namespace
 
@@ -252,8 +271,8 @@ const OptionTable<BemklTasksOptions>& bemkl_tasks_option_table() {
   static const OptionTable<BemklTasksOptions> table = [] {
     OptionTable<BemklTasksOptions> rows = {
         {"weights_across", &BemklTasksOptions::weights_across, one_of("auto", "shared", "separate"),
-         "kernel weights of the tasks: one posterior for all, one for each, or the one of the two that predicts "
-         "held-out samples better"}};
+         "kernel weights of the tasks: one posterior for all, one for each, or shared where held-out "
+         "samples say clearly that this predicts better"}};
     for (const auto& field : bemkl_option_table()) {
       if (std::ranges::find(kNotInherited, field.name) == kNotInherited.end()) rows.push_back(inherited(field));
     }

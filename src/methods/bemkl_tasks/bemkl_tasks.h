@@ -40,7 +40,8 @@ struct PlannedTask {
 
 // What fits of all tasks that go on without a third of the samples of each say of these (as bemkl_held_out does); nothing of
 // a task that has too few. Throws Interrupted if told to stop.
-[[nodiscard]] std::vector<HeldOut> joint_held_out(std::span<const PlannedTask> tasks, const JointFactors& factors,
-                                                  const BemklOptions& options, const Context& context);
+[[nodiscard]] std::vector<HeldOut> joint_held_out(std::span<const PlannedTask> tasks,
+                                                  const JointFactors& factors, const BemklOptions& options,
+                                                  const Context& context);
 
 }  // namespace kloom::methods

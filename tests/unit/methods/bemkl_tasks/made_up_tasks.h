@@ -18,7 +18,8 @@ namespace kloom::test {
 
 struct MadeUpTasks {
   std::vector<TaskData> train;
-  std::vector<std::shared_ptr<const KernelBank>> new_rows;  // new samples of each task against its training samples
+  std::vector<std::shared_ptr<const KernelBank>>
+      new_rows;  // new samples of each task against its training samples
   std::vector<Targets> new_targets;
 };
 
@@ -46,8 +47,8 @@ inline std::shared_ptr<const KernelBank> feature_kernels(const Matrix& x, const 
 }
 
 // Task t: numbers where t is even, else two classes, the sign of the same kind of function.
-inline Targets made_up_targets(const Matrix& x, const std::vector<Index>& relevant, const Vector& phases, bool numbers,
-                               double noise, Normal& normal) {
+inline Targets made_up_targets(const Matrix& x, const std::vector<Index>& relevant, const Vector& phases,
+                               bool numbers, double noise, Normal& normal) {
   Targets targets;
   targets.task = numbers ? Task::regression : Task::binary;
   if (numbers) targets.values = Matrix(x.rows(), 1);
