@@ -37,20 +37,6 @@ struct PredictCommandOptions {
   bool contribution_deviations = false;
 };
 
-nlohmann::ordered_json table_json(const PredictionTable& table) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const auto& cells : table.rows) {
-    auto row = nlohmann::ordered_json::object();
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const auto& cell = cells[c];
-      row[table.header[c]] =
-          cell.is_text ? nlohmann::ordered_json(cell.text) : nlohmann::ordered_json(cell.number);
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 int run(const PredictCommandOptions& options) {
   Session session(options.common);
   if (holds_tasks(options.model)) {

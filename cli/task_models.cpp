@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "kloom/certify.h"
 #include "kloom/error.h"
+#include "kloom/machine.h"
 #include "kloom/output_file.h"
 #include "model_text.h"
 #include "prediction_table.h"
@@ -43,44 +44,26 @@ TaskSamples read_samples(const TaskModels& models, const DatasetOptions& options
   return samples;
 }
 
-PredictionTable::Cell text_cell_of(const std::string& text) {
-  return {true, text, 0.0};
-}
-
-PredictionTable::Cell number_cell_of(double number) {
-  return {false, "", number};
-}
-
 // Label and its probability of a class, number and its deviation otherwise.
-void fill_rows(const Model& model, const Predictions& found, const std::vector<Index>& rows, PredictionTable& table) {
+void fill_rows(const Model& model, const Predictions& found, const std::vector<Index>& rows,
+               PredictionTable& table) {
   const bool classes = !model.classes.empty();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto row = static_cast<Index>(k);
     auto& cells = table.rows[static_cast<std::size_t>(rows[k])];
     if (classes) {
       const int code = found.codes[k];
-      cells.push_back(text_cell_of(model.classes[static_cast<std::size_t>(code)]));
-      cells.push_back(number_cell_of(found.probabilities(row, code)));
-      cells.push_back(text_cell_of(""));
-      cells.push_back(text_cell_of(""));
+      cells.push_back(text_cell(model.classes[static_cast<std::size_t>(code)]));
+      cells.push_back(number_cell(found.probabilities(row, code)));
+      cells.push_back(text_cell(""));
+      cells.push_back(text_cell(""));
     } else {
-      cells.push_back(text_cell_of(""));
-      cells.push_back(text_cell_of(""));
-      cells.push_back(number_cell_of(found.scores(row, 0)));
-      cells.push_back(number_cell_of(found.deviation(row, 0)));
+      cells.push_back(text_cell(""));
+      cells.push_back(text_cell(""));
+      cells.push_back(number_cell(found.scores(row, 0)));
+      cells.push_back(number_cell(found.deviation(row, 0)));
     }
   }
-}
-
-Json rows_json(const PredictionTable& table) {
-  Json rows = Json::array();
-  for (const auto& cells : table.rows) {
-    Json row = Json::object();
-    for (std::size_t c = 0; c < cells.size(); ++c)
-      row[table.header[c]] = cells[c].is_text ? Json(cells[c].text) : Json(cells[c].number);
-    rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 Json json_of(const TaskModels& models) {
@@ -123,8 +106,8 @@ int predict_tasks(const std::string& path, const DatasetOptions& dataset, const 
   if (!samples.data.ids.empty()) table.header.emplace_back("id");
   table.header.insert(table.header.end(), {models.column, "label", "probability", "prediction", "deviation"});
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    if (!samples.data.ids.empty()) table.rows[i].push_back(text_cell_of(samples.data.ids[i]));
-    table.rows[i].push_back(text_cell_of(samples.task_of[i]));
+    if (!samples.data.ids.empty()) table.rows[i].push_back(text_cell(samples.data.ids[i]));
+    table.rows[i].push_back(text_cell(samples.task_of[i]));
   }
   Json evaluations = Json::object();
   for (std::size_t t = 0; t < models.names.size(); ++t) {
@@ -148,7 +131,7 @@ int predict_tasks(const std::string& path, const DatasetOptions& dataset, const 
   }
   Json json = {{"command", "predict"}, {"samples", samples.data.samples}, {"tasks", models.names}};
   if (to_file) json["output"] = output;
-  if (!to_file) json["predictions"] = rows_json(table);
+  if (!to_file) json["predictions"] = table_json(table);
   json["evaluation"] = evaluations;
   console.json_result(dump(json));
   return kDone;
@@ -164,14 +147,13 @@ int check_tasks(const std::string& path, const DatasetOptions& dataset, Session&
     require_training_samples(model, own);
     Targets targets = targets_for(model, own.labels);
     targets.weights = own.weights;
-    tasks.push_back({models.names[t],
-                     store_bank(model.recipe->training_bank(), {}, session.context()),
+    tasks.push_back({models.names[t], store_bank(model.recipe->training_bank(), {}, session.context()),
                      std::move(targets)});
   }
   const Certificate certificate = certify_tasks(tasks, models, session.context());
   session.console().end_progress();
-  session.console().result(fmt::format("{} with {} kernel weights\n",
-                                       counted(std::ssize(tasks), "task"), models.shared ? "shared" : "separate") +
+  session.console().result(fmt::format("{} with {} kernel weights\n", counted(std::ssize(tasks), "task"),
+                                       models.shared ? "shared" : "separate") +
                            to_text(certificate));
   Json json = {{"command", "check"}, {"model", path}, {"method", "bemkl-tasks"}};
   json["certificate"] = Json::parse(to_json(certificate));
@@ -183,9 +165,9 @@ int check_tasks(const std::string& path, const DatasetOptions& dataset, Session&
 
 int show_tasks(const std::string& path, Session& session) {
   const TaskModels models = load_tasks(path);
-  std::string text = fmt::format("{}: {} with {} kernel weights, {}\n", path,
-                                 counted(std::ssize(models.names), "task"), models.shared ? "shared" : "separate",
-                                 format_bytes(std::filesystem::file_size(path)));
+  std::string text =
+      fmt::format("{}: {} with {} kernel weights, {}\n", path, counted(std::ssize(models.names), "task"),
+                  models.shared ? "shared" : "separate", format_bytes(std::filesystem::file_size(path)));
   if (!models.column.empty()) text += fmt::format("column '{}' names the task of each row\n", models.column);
   session.console().result(text + tasks_text(models));
   Json json = {{"kind", "tasks"}, {"path", path}, {"method", "bemkl-tasks"}, {"shared", models.shared}};

@@ -58,9 +58,11 @@ int run(TasksOptions& options) {
   fit.models.column = options.column;
   console.end_progress();
   save_tasks(fit.models, options.output);
-  console.note(fmt::format("models of {} are in {}", counted(std::ssize(fit.models.names), "task"), options.output));
+  console.note(
+      fmt::format("models of {} are in {}", counted(std::ssize(fit.models.names), "task"), options.output));
   console.result(to_text(fit.report) + tasks_text(fit.models));
-  nlohmann::ordered_json json = {{"command", "tasks"}, {"model", options.output}, {"shared", fit.models.shared}};
+  nlohmann::ordered_json json = {
+      {"command", "tasks"}, {"model", options.output}, {"shared", fit.models.shared}};
   json["tasks"] = fit.models.names;
   json["report"] = nlohmann::ordered_json::parse(fit.models.report_json);
   console.json_result(dump(json));
@@ -71,11 +73,12 @@ int run(TasksOptions& options) {
 
 int run_tasks(const Arguments& arguments) {
   TasksOptions options;
-  CommandLine line("tasks",
-                   "Learns several related tasks at once with BEMKL: each has its own rows of the table and its own "
-                   "target, numbers or classes, and all look at their rows through the same kernels. Their weights "
-                   "are shared where held-out samples say that this predicts better.",
-                   kTasksExamples);
+  CommandLine line(
+      "tasks",
+      "Learns several related tasks at once with BEMKL: each has its own rows of the table and its own "
+      "target, numbers or classes, and all look at their rows through the same kernels. Their weights "
+      "are shared where held-out samples say that this predicts better.",
+      kTasksExamples);
   add_dataset_options(line.app(), options.dataset);
   line.app()
       .add_option("--by", options.column, "Column that names the task of each row")
@@ -87,7 +90,8 @@ int run_tasks(const Arguments& arguments) {
   add_kernel_options(line.app(), options.kernels);
   add_options(line.app(), task_options(), "Options of bemkl-tasks", options.values);
   line.app()
-      .add_option("-o,--output", options.output, "Model file (default: called after the data file, in this folder)")
+      .add_option("-o,--output", options.output,
+                  "Model file (default: called after the data file, in this folder)")
       ->group("Output")
       ->type_name("FILE");
   add_common_options(line.app(), options.common);

@@ -4,9 +4,6 @@
 // tasks that share kernel weights (../bemkl_tasks).
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -18,6 +15,26 @@
 #include "solvers/anderson.h"
 
 namespace kloom::methods {
+
+// The bound of every pass, and when to stop (run.cpp).
+class PassLog {
+ public:
+  PassLog(const BemklOptions& options, const Context& context) : options_(options), meter_(context, "bemkl") {}
+
+  [[nodiscard]] double bound() const { return bound_; }
+  // Notes the bound after a pass, which is no finite number where a matrix was lost; true if it was the last pass.
+  [[nodiscard]] bool ends(Index pass, double now);
+  [[nodiscard]] Report take() { return std::move(report_); }
+
+ private:
+  bool end(Status status, std::string message);
+
+  const BemklOptions& options_;
+  ProgressMeter meter_;
+  double bound_ = -std::numeric_limits<double>::infinity();
+  Index quiet_ = 0;  // passes in a row that hardly raised the bound
+  Report report_;
+};
 
 // A pass from an extrapolated state, tried in `spare` and kept if the bound rose; else a plain one from where the
 // last pass ended.
@@ -44,41 +61,14 @@ bool accelerated_pass(Factors& factors, double bound, std::optional<Factors>& sp
 template <typename Factors>
 Report run_passes(Factors& factors, const BemklOptions& options, const Context& context) {
   const bool plain = options.acceleration == "none";
-  ProgressMeter meter(context, "bemkl");
+  PassLog log(options, context);
   solvers::Anderson states;
   std::optional<Factors> spare;
-  double bound = -std::numeric_limits<double>::infinity();
-  Index quiet = 0;  // passes in a row that hardly raised the bound
-  Report report;
-  const auto end = [&](Status status, std::string message) {
-    report.status = status;
-    report.message = std::move(message);
-    return std::move(report);
-  };
   for (Index pass = 1;; ++pass) {
-    report.iterations = pass;
-    const bool sound = plain || pass == 1 ? factors.iterate() : accelerated_pass(factors, bound, spare, states);
-    const double now = sound ? factors.lower_bound() : std::numeric_limits<double>::quiet_NaN();
-    if (!std::isfinite(now))
-      return end(Status::numerical_trouble,
-                 fmt::format("iteration {} lost a positive definite matrix; kernels of very different or huge "
-                             "scale do that: normalise them",
-                             pass));
-    const double rise = now - bound;
-    bound = now;
-    report.trace.push_back({pass, bound, meter.seconds()});
-    quiet = rise <= options.tolerance * std::abs(bound) ? quiet + 1 : 0;
-    if (quiet >= 2 && options.tolerance > 0.0)
-      return end(Status::converged,
-                 fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
-                             options.tolerance, pass - 1, pass));
-    if (meter.step(pass, options.iterations, bound))
-      return end(Status::stopped,
-                 fmt::format("stopped on request after iteration {}; the model is usable", pass));
-    if (pass >= options.iterations)
-      return end(Status::iteration_limit,
-                 fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
-                             options.iterations, rise));
+    const bool sound =
+        plain || pass == 1 ? factors.iterate() : accelerated_pass(factors, log.bound(), spare, states);
+    if (log.ends(pass, sound ? factors.lower_bound() : std::numeric_limits<double>::quiet_NaN()))
+      return log.take();
   }
 }
 

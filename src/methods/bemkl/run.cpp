@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One joint fit of BEMKL: where its iteration starts, and the best of several starts.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -87,6 +89,36 @@ void settle_samples(BemklFit& fit, const BemklOptions& options, const Context& c
 }
 
 }  // namespace
+
+bool PassLog::end(Status status, std::string message) {
+  report_.status = status;
+  report_.message = std::move(message);
+  return true;
+}
+
+bool PassLog::ends(Index pass, double now) {
+  report_.iterations = pass;
+  if (!std::isfinite(now))
+    return end(Status::numerical_trouble,
+               fmt::format("iteration {} lost a positive definite matrix; kernels of very different or huge "
+                           "scale do that: normalise them",
+                           pass));
+  const double rise = now - bound_;
+  bound_ = now;
+  report_.trace.push_back({pass, bound_, meter_.seconds()});
+  quiet_ = rise <= options_.tolerance * std::abs(bound_) ? quiet_ + 1 : 0;
+  if (quiet_ >= 2 && options_.tolerance > 0.0)
+    return end(Status::converged,
+               fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
+                           options_.tolerance, pass - 1, pass));
+  if (meter_.step(pass, options_.iterations, bound_))
+    return end(Status::stopped,
+               fmt::format("stopped on request after iteration {}; the model is usable", pass));
+  if (pass < options_.iterations) return false;
+  return end(Status::iteration_limit,
+             fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
+                         options_.iterations, rise));
+}
 
 Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Context& context) {
   return run_passes(factors, options, context);

@@ -40,7 +40,7 @@ inline double gamma_part(const GammaPrior& prior, double k, double mean) {
 
 // log of the mass that the label leaves of N(location, I), and the mean of what is left, by brute force.
 inline double naive_mass(BemklLikelihood likelihood, const Vector& location, const Vector& y, double margin,
-                  Vector& mean) {
+                         Vector& mean) {
   const boost::math::normal normal;
   mean = location;
   double log_mass = 0.0;
@@ -99,7 +99,7 @@ inline double weight_part(const BemklPrior& h, const BemklFactors& q, const Bemk
 
 // log of the masses that the labels leave; the means of q(f) are looked at on the way.
 inline double mass_part(const FamilyTask& task, double margin, const BemklFactors& q,
-                 const BemklPosterior::Group& posterior) {
+                        const BemklPosterior::Group& posterior) {
   double sum = 0.0;
   for (Index i = 0; i < q.samples(); ++i) {
     Vector location, y, mean;
@@ -117,7 +117,7 @@ inline double mass_part(const FamilyTask& task, double margin, const BemklFactor
 
 // What the lower bound has of everything but ω, the prior of e and the entropy of q(b,e); Σ(a) as of the last update of q(a).
 inline double naive_bound_of_samples(const FamilyTask& task, const BemklPrior& h, const BemklFactors& q,
-                              const std::vector<Eigen::MatrixXd>& a_covariances) {
+                                     const std::vector<Eigen::MatrixXd>& a_covariances) {
   const BemklPosterior::Group posterior = q.posterior(false);
   const Eigen::Index n = q.samples();
   const Eigen::Index p = q.kernels();
@@ -187,7 +187,7 @@ inline double naive_bound_of_omega(const BemklPrior& h, const BemklFactors& q) {
 
 // The lower bound by its definition, from the factors and the kernels alone.
 inline double naive_bound(const FamilyTask& task, const BemklPrior& h, const BemklFactors& q,
-                   const std::vector<Eigen::MatrixXd>& a_covariances) {
+                          const std::vector<Eigen::MatrixXd>& a_covariances) {
   return weight_part(h, q, q.posterior(false)) + naive_bound_of_omega(h, q) +
          naive_bound_of_samples(task, h, q, a_covariances);
 }

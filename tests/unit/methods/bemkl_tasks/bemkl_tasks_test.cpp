@@ -50,8 +50,9 @@ TEST(BemklTasks, OneTaskIsBemklItself) {
     auto options = nlohmann::json::parse(fit.models.models.front().options_json).get<OptionValues>();
     const FitResult plain = find_learner("bemkl").fit(*one[0].bank, one[0].targets, options, {});
     EXPECT_NEAR(fit.report.objective, plain.report.objective, 1e-7 * std::abs(plain.report.objective));
-    EXPECT_LT(relative_difference(fit.models.models.front().coefficients.values(), plain.model.coefficients.values()),
-              1e-3);
+    EXPECT_LT(
+        relative_difference(fit.models.models.front().coefficients.values(), plain.model.coefficients.values()),
+        1e-3);
   }
 }
 
@@ -180,7 +181,8 @@ TEST(BemklTasks, FilesKeepEveryBit) {
 TEST(BemklTasks, DamagedFilesAreRefused) {
   const MadeUpTasks made = few_tasks();
   std::vector<TaskData> two(made.train.begin(), made.train.begin() + 2);
-  const std::string whole = tasks_bytes(train_tasks(two, {{"variance", "false"}, {"calibration", "none"}}, {}).models);
+  const std::string whole =
+      tasks_bytes(train_tasks(two, {{"variance", "false"}, {"calibration", "none"}}, {}).models);
   for (std::size_t place = 0; place < whole.size(); place += 97) {
     std::string damaged = whole;
     damaged[place] = static_cast<char>(damaged[place] ^ 4);
@@ -216,9 +218,10 @@ TEST(BemklTasks, RefusesWithASentence) {
             "task 'task 3': sample 4 has no number to learn; fill it in or remove the sample");
   tasks = made.train;
   tasks[3].bank = make_dense_bank({kernel_of(*tasks[3].bank, 0)}, {"other"}, true);
-  EXPECT_EQ(refusal_of(tasks),
-            "task 'task 4' has 1 kernels that are not the 5 of task 'task 1': all tasks need the same kernels in the "
-            "same order");
+  EXPECT_EQ(
+      refusal_of(tasks),
+      "task 'task 4' has 1 kernels that are not the 5 of task 'task 1': all tasks need the same kernels in the "
+      "same order");
   EXPECT_NE(refusal_of(made.train, {{"weights_across", "none"}}).find("weights_across"), std::string::npos);
   EXPECT_NE(refusal_of(made.train, {{"literal", "true"}}).find("literal"), std::string::npos);
   const TasksFit fit = train_tasks(made.train, kShared, {});
@@ -226,9 +229,10 @@ TEST(BemklTasks, RefusesWithASentence) {
     static_cast<void>(model_of(fit.models, "task 9"));
     FAIL() << "there is no such task";
   } catch (const InvalidArgument& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "there is no task 'task 9' (did you mean 'task 1'?); the tasks of the model are task 1, task 2, task 3, "
-              "task 4");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "there is no task 'task 9' (did you mean 'task 1'?); the tasks of the model are task 1, task 2, task 3, "
+        "task 4");
   }
 }
 
@@ -296,8 +300,9 @@ TEST(BemklTasks, TablesAreRefusedWithASentence) {
     static_cast<void>(samples_of_tasks(table.data, table.request.task_of, {"north"}));
     FAIL() << "south is no task";
   } catch (const InvalidArgument& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "clinics.csv, sample 2: there is no task 'south' (did you mean 'north'?); the tasks of the model are north");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "clinics.csv, sample 2: there is no task 'south' (did you mean 'north'?); the tasks of the model are north");
   }
 }
 
@@ -315,8 +320,9 @@ TEST(BemklTasks, TaskColumnIsTakenOutOfTheData) {
     static_cast<void>(take_task_column(data, "note"));
     FAIL() << "a row without a task";
   } catch (const InvalidArgument& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "t.csv, sample 2: column 'note' is empty, so that the row belongs to no task; fill it in or remove the row");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "t.csv, sample 2: column 'note' is empty, so that the row belongs to no task; fill it in or remove the row");
   }
 }
 

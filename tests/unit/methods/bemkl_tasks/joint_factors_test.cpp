@@ -77,7 +77,8 @@ void expect_marginals(const JointFactors& joint, const WholePosterior& whole) {
     for (Index m = 0; m < p; ++m) places.push_back(biases + m);
     for (std::size_t k = 0; k < places.size(); ++k) {
       for (std::size_t l = 0; l < places.size(); ++l) {
-        const double scale = std::sqrt(whole.covariance(places[k], places[k]) * whole.covariance(places[l], places[l]));
+        const double scale =
+            std::sqrt(whole.covariance(places[k], places[k]) * whole.covariance(places[l], places[l]));
         EXPECT_NEAR(found(static_cast<Index>(k), static_cast<Index>(l)), whole.covariance(places[k], places[l]),
                     1e-9 * scale)
             << "task " << t;
@@ -105,7 +106,8 @@ struct Mixed {
       banks.push_back(bank_of(tasks[t].kernels));
       priors.emplace_back();
       priors.back().sigma_g = t % 2 == 0 ? 1.0 : 0.3;
-      all.emplace_back(*banks[t], tasks[t].problem, priors[t], random_start(tasks[t], seed + static_cast<unsigned>(t)));
+      all.emplace_back(*banks[t], tasks[t].problem, priors[t],
+                       random_start(tasks[t], seed + static_cast<unsigned>(t)));
     }
     return all;
   }
@@ -151,7 +153,8 @@ TEST(JointFactors, MeansSolveTheWholeSystem) {
     for (std::size_t t = 0; t < mixed.tasks.size(); ++t) {
       const BemklFactors& q = mixed.joint.tasks()[t];
       for (Index k = 0; k < q.outputs() + q.kernels(); ++k) {
-        const Index place = k < q.outputs() ? whole.first_bias[t] + k : whole.mean.size() - q.kernels() + k - q.outputs();
+        const Index place =
+            k < q.outputs() ? whole.first_bias[t] + k : whole.mean.size() - q.kernels() + k - q.outputs();
         EXPECT_NEAR(q.be()[static_cast<std::size_t>(k)], whole.mean(place),
                     1e-9 * std::sqrt(whole.covariance(place, place)))
             << "task " << t << ", entry " << k;
