@@ -22,9 +22,9 @@ namespace kloom::cli {
 namespace {
 
 constexpr const char* kTasksExamples =
-    "  kloom tasks table.csv --target y --by clinic -o clinics.kloom\n"
-    "  kloom tasks table.csv --target y --by clinic --weights-across shared\n"
-    "  kloom predict clinics.kloom new.csv        # new.csv has the column clinic, too";
+    "  kloom tasks clinics.csv --target outcome --by clinic -o tasks.kloom\n"
+    "  kloom tasks clinics.csv --target outcome --by clinic --weights-across shared\n"
+    "  kloom predict tasks.kloom new_clinics.csv   # it has the column clinic, too";
 
 struct TasksOptions {
   CommonOptions common;

@@ -87,7 +87,7 @@ class BEMKLTasks(BaseEstimator):
     ((25,), True)
     """
 
-    _options = _OPTIONS
+    _task_options = _OPTIONS
 
     def fit(self, X, y):
         """Learn all tasks.
@@ -130,7 +130,7 @@ class BEMKLTasks(BaseEstimator):
         request.standardise = self.standardise
         request.normalise = self.normalise
         data = core.Dataset(np.asfortranarray(features), inputs.feature_names(self), [])
-        values = {option.option: option.text_of(getattr(self, option.name)) for option in self._options}
+        values = {option.option: option.text_of(getattr(self, option.name)) for option in self._task_options}
         with python_words():
             return core.fit_tasks(data, task_of, labels, values, request, self._settings())
 
@@ -253,7 +253,7 @@ class BEMKLTasks(BaseEstimator):
         """
         models = core.TaskModels.load(os.fspath(path))
         texts = json.loads(models.options_json) if models.options_json else {}
-        given = {option.name: option.value_of(texts[option.option]) for option in cls._options
+        given = {option.name: option.value_of(texts[option.option]) for option in cls._task_options
                  if isinstance(texts.get(option.option), str)}
         first = models.model(models.names[0])
         estimator = cls(first.spec, **given)

@@ -59,7 +59,7 @@ def test_learn_predict_check_and_describe(kloom, clinics):
             assert 0.3 <= float(row["probability"]) <= 1
             wrong += row["label"] != true[-1]
     assert sum(errors) / len(errors) < 0.4     # of a variance of two
-    assert wrong <= 10                         # of 40
+    assert wrong <= 13                         # of 40; guesses are wrong in 23, with a standard deviation of 3.1
     checked = kloom("check", "m.kloom", "clinics.csv", "--json").json()
     bound = {item["name"]: item["value"] for item in checked["certificate"]["items"]}["lower bound"]
     assert bound == pytest.approx(report["report"]["objective"], rel=1e-9)

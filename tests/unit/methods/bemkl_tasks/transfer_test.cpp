@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What sharing kernel weights does for new samples, on made-up tasks of which every other one is of numbers and the rest of
+// What sharing kernel weights does for new samples (the table in docs/methods/bemkl-tasks.md), on made-up tasks of which every other one is of numbers and the rest of
 // classes: related tasks gain, unrelated ones lose nothing. Over seeds, paired, with standard errors.
 #include <gtest/gtest.h>
 
@@ -40,6 +40,7 @@ Comparison compared(const MadeUp& made, const std::string& across, unsigned seed
   return result;
 }
 
+// Sharing must gain more than two standard errors: a mean of no gain is that far off in one of forty.
 // With many samples kernel weights are known without the other tasks; with few they are not.
 TEST(BemklTasks, RelatedTasksGain) {
   for (const Index samples : {20, 40}) {
