@@ -59,8 +59,8 @@ def test_files_and_pickles_keep_every_bit(tasks, tmp_path):
     X, y = tasks
     model = kloom.BEMKLTasks(kernels=KERNELS, tol=1e-4).fit(X, y)
     model.save(tmp_path / "m.kloom")
-    loaded = kloom.BEMKLTasks.load(tmp_path / "m.kloom")
-    assert loaded.tol == 1e-4 and loaded.kinds_ == model.kinds_
+    loaded = kloom.load(tmp_path / "m.kloom")
+    assert isinstance(loaded, kloom.BEMKLTasks) and loaded.tol == 1e-4 and loaded.kinds_ == model.kinds_
     again = pickle.loads(pickle.dumps(model))
     for name in X:
         assert np.array_equal(again.predict(X)[name], model.predict(X)[name])

@@ -141,6 +141,34 @@ TEST(BemklTasks, RefereeFindsTheReportedBound) {
   }
 }
 
+// A number that is twice as large in every model is refuted, whichever it is.
+TEST(BemklTasks, RefereeSeesWhatWasChangedInAllTasks) {
+  using Group = BemklPosterior::Group;
+  struct Change {
+    const char* name;
+    void (*make)(Model&, Group&);
+  };
+  const std::vector<Change> changes = {
+      {"coefficient", [](Model& model, Group&) { model.coefficients(1, 0) *= 2.0; }},
+      {"bias", [](Model& model, Group&) { model.bias[0] = 2.0 * model.bias[0] + 0.1; }},
+      {"kernel weight", [](Model& model, Group&) { model.weights.values(0, 1) *= 2.0; }},
+      {"its deviation", [](Model& model, Group&) { model.weights.deviation(0, 1) *= 2.0; }},
+      {"omega", [](Model&, Group& group) { group.omega[1] *= 2.0; }},
+      {"gamma", [](Model&, Group& group) { group.gamma[0] *= 2.0; }},
+      {"lambda", [](Model&, Group& group) { group.lambda(0, 0) *= 2.0; }},
+      {"upsilon", [](Model&, Group& group) { group.upsilon[0] *= 2.0; }},
+      {"epsilon", [](Model&, Group& group) { group.epsilon[0] *= 2.0; }},
+      {"covariance", [](Model&, Group& group) { group.be_covariance(2, 2) *= 2.0; }}};
+  const MadeUpTasks made = few_tasks();
+  const TasksFit fit = train_tasks(made.train, kShared, {});
+  EXPECT_EQ(certify_tasks(made.train, fit.models, {}).finding, Certificate::Finding::checked);
+  for (const Change& change : changes) {
+    TaskModels altered = fit.models;
+    for (Model& model : altered.models) change.make(model, edit_part<BemklPosterior>(model).groups.front());
+    EXPECT_EQ(certify_tasks(made.train, altered, {}).finding, Certificate::Finding::refuted) << change.name;
+  }
+}
+
 TEST(BemklTasks, RefereeSeesWeightsThatAreNotShared) {
   const MadeUpTasks made = few_tasks();
   TasksFit fit = train_tasks(made.train, {{"weights_across", "separate"}, {"calibration", "none"}}, {});
