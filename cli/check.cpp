@@ -15,7 +15,9 @@
 #include "kloom/certify.h"
 #include "kloom/error.h"
 #include "kloom/learner.h"
+#include "kloom/tasks.h"
 #include "model_text.h"
+#include "task_models.h"
 #include "text.h"
 #include "training_data.h"
 
@@ -52,6 +54,7 @@ std::string stored_bank(const Model& model) {
 
 int run(const CheckOptions& options) {
   Session session(options.common);
+  if (holds_tasks(options.model)) return check_tasks(options.model, options.dataset, session);
   const Model model = load_model(options.model);
   if (!model.recipe)
     throw InvalidArgument(fmt::format("{} has no recipe for kernels, so it cannot be checked", options.model));

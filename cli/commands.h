@@ -36,6 +36,7 @@ int run_kernels(const Arguments& arguments);
 int run_cv(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_stream(const Arguments& arguments);
+int run_tasks(const Arguments& arguments);
 int run_check(const Arguments& arguments);
 int run_view(const Arguments& arguments);
 int run_info(const Arguments& arguments);

@@ -20,6 +20,7 @@
 #include "kloom/kernels.h"
 #include "kloom/machine.h"
 #include "model_text.h"
+#include "task_models.h"
 #include "text.h"
 #include "training_data.h"
 
@@ -246,6 +247,7 @@ int run(const InfoOptions& options) {
     return kDone;
   }
   const std::string& path = options.dataset.path;
+  if (!path.empty() && holds_tasks(path)) return show_tasks(path, session);
   switch (path.empty() ? FileKind::data : kind_of(path)) {
     case FileKind::model:
       show_model(path, session);

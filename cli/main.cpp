@@ -22,12 +22,13 @@ namespace {
 
 using namespace kloom::cli;  // NOLINT(google-build-using-namespace): this is its main program
 
-constexpr std::array<Command, 13> kCommands{
+constexpr std::array<Command, 14> kCommands{
     {{"train", "learn a model from labelled samples", run_train},
      {"predict", "label, probabilities and uncertainty of new samples", run_predict},
      {"compare", "which method suits these data? All of them on the same splits, and a page", run_compare},
      {"cv", "how well does one method do on samples that it did not learn from?", run_cv},
      {"stream", "learn from a pipe without end, sample by sample", run_stream},
+     {"tasks", "learn several related tasks at once, with kernel weights in common", run_tasks},
      {"check", "recompute what can be proved or checked about a model", run_check},
      {"view", "a page about one model: weights, training, certificate, samples", run_view},
      {"kernels", "'kernels build' computes kernels and keeps them in a file", run_kernels, "build"},

@@ -54,6 +54,20 @@ std::vector<std::string> flags_of(const Learner& learner) {
 
 }  // namespace
 
+void add_options(CLI::App& app, const std::vector<OptionInfo>& options, const std::string& group,
+                 OptionValues& values) {
+  for (const OptionInfo& option : options) add_one(app, option, group, values[option.name]);
+}
+
+OptionValues given_values(const std::vector<OptionInfo>& options, const OptionValues& values) {
+  OptionValues given;
+  for (const OptionInfo& option : options) {
+    const auto value = values.find(option.name);
+    if (value != values.end() && !value->second.empty()) given[option.name] = value->second;
+  }
+  return given;
+}
+
 std::vector<std::string> methods_that(bool Learner::*trait) {
   std::vector<std::string> names;
   for (const Learner& learner : all_learners()) {
@@ -122,12 +136,7 @@ const Learner& choose_method(const MethodOptions& options, const Targets& target
 }
 
 OptionValues option_values(const MethodOptions& options, const Learner& learner) {
-  OptionValues values;
-  for (const OptionInfo& option : learner.options) {
-    const auto given = options.values.find(option.name);
-    if (given != options.values.end() && !given->second.empty()) values[option.name] = given->second;
-  }
-  return values;
+  return given_values(learner.options, options.values);
 }
 
 }  // namespace kloom::cli

@@ -29,6 +29,11 @@ struct MethodOptions {
 // What it does, "(default 1; > 0)".
 [[nodiscard]] std::string option_description(const OptionInfo& option);
 
+// Adds these options in a group of that name; `given_values` are those that the user set.
+void add_options(CLI::App& app, const std::vector<OptionInfo>& options, const std::string& group,
+                 OptionValues& values);
+[[nodiscard]] OptionValues given_values(const std::vector<OptionInfo>& options, const OptionValues& values);
+
 // Adds --method and the options of the method that `arguments` name (or of the default one), but those whose
 // flags the command has for itself (`taken`). Throws InvalidArgument for an unknown method.
 void add_method_options(CommandLine& line, const Arguments& arguments, MethodOptions& options,

@@ -12,9 +12,11 @@
 #include "exit_code.h"
 #include "interrupt.h"
 #include "kloom/error.h"
+#include "kloom/tasks.h"
 #include "model_text.h"
 #include "outputs.h"
 #include "prediction_table.h"
+#include "task_models.h"
 #include "text.h"
 
 namespace kloom::cli {
@@ -35,22 +37,14 @@ struct PredictCommandOptions {
   bool contribution_deviations = false;
 };
 
-nlohmann::ordered_json table_json(const PredictionTable& table) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const auto& cells : table.rows) {
-    auto row = nlohmann::ordered_json::object();
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const auto& cell = cells[c];
-      row[table.header[c]] =
-          cell.is_text ? nlohmann::ordered_json(cell.text) : nlohmann::ordered_json(cell.number);
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 int run(const PredictCommandOptions& options) {
   Session session(options.common);
+  if (holds_tasks(options.model)) {
+    if (options.contributions || options.contribution_deviations)
+      throw InvalidArgument(
+          fmt::format("{} holds models of several tasks, for which there are no contributions", options.model));
+    return predict_tasks(options.model, options.dataset, options.output, session);
+  }
   Console& console = session.console();
   const bool to_file = !options.output.empty() && options.output != "-";
   const Model model = load_model(options.model);

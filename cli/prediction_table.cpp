@@ -3,19 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "text.h"
 
 namespace kloom::cli {
 namespace {
-
-using Cell = PredictionTable::Cell;
-
-Cell text_cell(const std::string& text) {
-  return {true, text, 0.0};
-}
-Cell number_cell(double number) {
-  return {false, "", number};
-}
 
 // "score" with one output, "score(CLASS)" with several.
 std::string output_column(const std::string& what, const Model& model, Index output, Index outputs) {
@@ -75,6 +68,13 @@ class TableMaker {
 
 }  // namespace
 
+PredictionTable::Cell text_cell(const std::string& text) {
+  return {true, text, 0.0};
+}
+PredictionTable::Cell number_cell(double number) {
+  return {false, "", number};
+}
+
 PredictionTable prediction_table(const Model& model, const Predictions& predictions, const Dataset& data) {
   TableMaker maker(model, predictions.scores.rows());
   if (!data.ids.empty()) maker.add_texts("id", [&](std::size_t i) { return data.ids[i]; });
@@ -113,6 +113,20 @@ std::string to_csv(const PredictionTable& table) {
     text += "\n";
   }
   return text;
+}
+
+nlohmann::ordered_json table_json(const PredictionTable& table) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& cells : table.rows) {
+    auto row = nlohmann::ordered_json::object();
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto& cell = cells[c];
+      row[table.header[c]] =
+          cell.is_text ? nlohmann::ordered_json(cell.text) : nlohmann::ordered_json(cell.number);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace kloom::cli

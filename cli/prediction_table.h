@@ -3,6 +3,7 @@
 // Predictions as a table with a header, for CSV and JSON.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,13 @@ struct PredictionTable {
   std::vector<std::vector<Cell>> rows;
 };
 
+[[nodiscard]] PredictionTable::Cell text_cell(const std::string& text);
+[[nodiscard]] PredictionTable::Cell number_cell(double number);
+
 [[nodiscard]] PredictionTable prediction_table(const Model& model, const Predictions& predictions,
                                                const Dataset& data);
 [[nodiscard]] std::string to_csv(const PredictionTable& table);
+// An object for each row.
+[[nodiscard]] nlohmann::ordered_json table_json(const PredictionTable& table);
 
 }  // namespace kloom::cli

@@ -17,6 +17,7 @@
 
 #include "kloom/context.h"
 #include "kloom/error.h"
+#include "kloom/learner.h"
 #include "kloom/matrix.h"
 #include "kloom/recipe.h"
 #include "kloom/shared_matrix.h"
@@ -104,11 +105,15 @@ struct RecipeRequest {
 // Columns of text: those of string kernels, and those that are coded one-hot.
 [[nodiscard]] std::vector<std::string> text_names(const Preprocessing& preprocessing);
 
+// An option of a method or of a fit of several tasks, as Python reads it.
+[[nodiscard]] py::dict describe(const OptionInfo& option);
+
 void bind_context(py::module_& m);
 void bind_data(py::module_& m);
 void bind_bank(py::module_& m);
 void bind_learner(py::module_& m);
 void bind_model(py::module_& m);
 void bind_stream(py::module_& m);
+void bind_tasks(py::module_& m);
 
 }  // namespace kloom::python

@@ -8,7 +8,6 @@
 #include "kloom/train.h"
 
 namespace kloom::python {
-namespace {
 
 py::dict describe(const OptionInfo& option) {
   static constexpr const char* kKinds[] = {"real", "integer", "flag", "choice", "text"};
@@ -28,7 +27,9 @@ py::dict describe(const OptionInfo& option) {
   return result;
 }
 
-py::dict describe(const Learner& learner) {
+namespace {
+
+py::dict describe_learner(const Learner& learner) {
   py::list options;
   for (const OptionInfo& option : learner.options) options.append(describe(option));
   py::list tasks;
@@ -84,7 +85,7 @@ Model fit_bank(const std::string& method, const KernelBank& bank, const Targets&
 void bind_learner(py::module_& m) {
   m.def("learners", [] {
     py::dict result;
-    for (const Learner& learner : all_learners()) result[py::str(learner.name)] = describe(learner);
+    for (const Learner& learner : all_learners()) result[py::str(learner.name)] = describe_learner(learner);
     return result;
   });
   m.def("fit_recipe", &fit_recipe, py::arg("method"), py::arg("recipe"), py::arg("targets"), py::arg("options"),

@@ -9,4 +9,5 @@ PYBIND11_MODULE(_core, m) {
   kloom::python::bind_learner(m);
   kloom::python::bind_model(m);
   kloom::python::bind_stream(m);
+  kloom::python::bind_tasks(m);
 }

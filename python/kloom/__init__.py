@@ -52,6 +52,7 @@ from ._multiclass import MulticlassMKLClassifier
 from ._mtmkl import MTMKLRegressor
 from ._online import MKLDAClassifier, UFOMKLClassifier
 from ._ridge import MKRRegressor
+from ._several_tasks import BEMKLTasks
 from ._strings import EditDistances, GappySpectrum, MismatchSpectrum
 from ._vbpmkl import VBpMKLClassifier
 from ._views import Views
@@ -84,6 +85,7 @@ __all__ = [
     "AutoMKLRegressor",
     "BEMKLClassifier",
     "BEMKLRegressor",
+    "BEMKLTasks",
     "CalibrationDisplay",
     "ClassEmbeddingDisplay",
     "ConvergenceDisplay",

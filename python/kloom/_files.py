@@ -8,6 +8,7 @@ import numpy as np
 from ._bank import require_file
 from ._load import core
 from ._options import ESTIMATORS
+from ._several_tasks import BEMKLTasks
 
 _STREAMS = {"mkl-dao": "mkl-da"}   # method of a stream -> method of its estimator
 
@@ -23,7 +24,7 @@ def load(path):
     Returns
     -------
     estimator : object
-        A fitted estimator of the class that the file's method and task ask for. Classes that are numbers come back as
+        A fitted estimator of the class that the file's method and task ask for, or :class:`BEMKLTasks`. Classes that are numbers come back as
         numbers. Pickle keeps more (the type of the classes, callable kernels); this file is read by the command line, too,
         and reading it never runs code.
 
@@ -40,6 +41,8 @@ def load(path):
     """
     path = os.fspath(path)
     require_file(path)
+    if core.holds_tasks(path):
+        return BEMKLTasks.load(path)
     model = _read(path)
     kind = "numbers" if model.task in ("regression", "multi-regression") else "classes"
     method = _STREAMS.get(model.method, model.method)

@@ -145,12 +145,18 @@ def _choices(constraint):
 
 def parameter_docs(options):
     """The section "Parameters" of a class."""
+    kinds = {"views": "dict or None", "keep": "list of str or None", "text": "list of str or None", "standardise": "bool",
+             "n_jobs": "int or None", "random_state": "int, RandomState instance or None", "verbose": "int, bool or class"}
+    return parameter_docs_of(options, [(name, kinds.get(name) or _choices(constraint), default, text)
+                                       for name, default, constraint, text in COMMON])
+
+
+def parameter_docs_of(options, around):
+    """The same with other parameters around the options: (name, type, default, text)."""
     name, default, _, text = KERNELS
     entries = [(name, "str, object, callable, list of callables or None", default, text)]
     entries += [(o.name, o.type_text, o.default, _sentence(in_python(o.doc))) for o in options]
-    kinds = {"views": "dict or None", "keep": "list of str or None", "text": "list of str or None", "standardise": "bool",
-             "n_jobs": "int or None", "random_state": "int, RandomState instance or None", "verbose": "int, bool or class"}
-    entries += [(name, kinds.get(name) or _choices(constraint), default, text) for name, default, constraint, text in COMMON]
+    entries += around
     lines = ["Parameters", "----------"]
     for name, kind, default, text in entries:
         lines.append(f"{name} : {kind}, default={default!r}")
@@ -160,11 +166,16 @@ def parameter_docs(options):
 
 
 def signature_of(options):
+    return signature_with(options, [(name, default) for name, default, _, _ in COMMON])
+
+
+def signature_with(options, around):
+    """kernels, the options, and what is around them: (name, default)."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
                   inspect.Parameter("kernels", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=KERNELS[1])]
     parameters += [inspect.Parameter(o.name, keyword, default=o.default) for o in options]
-    parameters += [inspect.Parameter(name, keyword, default=default) for name, default, _, _ in COMMON]
+    parameters += [inspect.Parameter(name, keyword, default=default) for name, default in around]
     return inspect.Signature(parameters)
 
 

@@ -403,6 +403,21 @@ constexpr double kSame = 1e-6;
 
 }  // namespace
 
+double bound_of_shared_weights(const Model& model) {
+  const BemklPosterior& q = part_of<BemklPosterior>(model);
+  const Group& group = q.groups.front();
+  const Index kernels = std::ssize(group.omega);
+  const Index biases = std::ssize(group.gamma);
+  Matrix of_e(kernels, kernels);
+  double sum = 0.0;
+  for (Index m = 0; m < kernels; ++m) {
+    std::ranges::copy(group.be_covariance.column(biases + m).subspan(at(biases)), of_e.column(m).begin());
+    const double mean = model.weights.values(0, m);
+    sum += precision_terms(q.prior.omega, group.omega[at(m)], mean * mean + of_e(m, m));
+  }
+  return sum + 0.5 * (static_cast<double>(kernels) * (1.0 + kLog2Pi) + log_det_of(of_e));
+}
+
 Certificate certify_bemkl(const KernelBank& bank, const Targets& targets, const Model& model,
                           const Context& /*context*/) {
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import FAILED, KERNELS, MISTAKE, PROGRAM, run_program
 
-COMMANDS = [["train"], ["predict"], ["stream"], ["check"], ["kernels", "build"], ["info"], ["methods"]]
+COMMANDS = [["train"], ["predict"], ["stream"], ["tasks"], ["check"], ["kernels", "build"], ["info"], ["methods"]]
 
 
 def test_version(kloom):

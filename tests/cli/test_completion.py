@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from conftest import MISTAKE, PROGRAM
 
-COMMANDS = ["train", "predict", "compare", "cv", "stream", "check", "view", "kernels", "info", "methods"]
+COMMANDS = ["train", "predict", "compare", "cv", "stream", "tasks", "check", "view", "kernels", "info", "methods"]
 # The option tables of methods are compared through what `kloom methods --json` says of them.
 WITH_METHODS = ["train", "cv"]
 

@@ -33,7 +33,7 @@ def write_tables(folder):
     for i in range(ROWS + NEW):
         label = i % 2
         samples.append({"patient": f"p{i // 2}", "id": f"s{i}", "a": generator.gauss(1.5 * label, 1), "b": generator.gauss(-label, 1),
-                        "c": generator.gauss(0, 1), "label": ("no", "yes")[label]})
+                        "c": generator.gauss(0, 1), "label": ("no", "yes")[label], "clinic": ("north", "south")[i // 2 % 2]})
 
     def table(name, rows, columns, names=None):
         lines = [",".join(names or columns)] + [",".join(str(row[column]) for column in columns) for row in rows]
@@ -46,6 +46,7 @@ def write_tables(folder):
         table(f"{prefix}rna.csv", rows, ["id", "a", "b"], ["patient", "rna1", "rna2"])
         table(f"{prefix}methylation.csv", rows, ["id", "c"], ["patient", "site"])
         table(f"{prefix}clinical.csv", rows, ["id", "c", "label"], ["patient", "age", "outcome"])
+        table(f"{prefix}clinics.csv", rows, ["clinic", "a", "b", "label"], ["clinic", "a", "b", "outcome"])
     table("labels.csv", old, ["label"])
     for day in ("day1.csv", "day2.csv"):
         table(day, 40 * old, ["a", "b", "label"])
@@ -62,6 +63,8 @@ def model_before(command, example):
     """What has to be typed before an example that reads a model."""
     if "--resume -o state.kloom" in example or "state.kloom new.csv" in example:
         return "kloom stream --format csv --target label -o state.kloom < day1.csv"
+    if "predict tasks.kloom" in example:
+        return "kloom tasks clinics.csv --target outcome --by clinic -o tasks.kloom"
     if "--view rna=new_rna" in example:
         return "kloom train --view rna=rna.csv --view clinical=clinical.csv --id patient --target outcome -o model.kloom"
     if "K_new.npy" in example:
@@ -100,5 +103,5 @@ def test_it_works(example, tables, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     written = {path.name for path in set(place.iterdir()) - before}
     for name in ("model.kloom", "predictions.csv", "report.html", "report.json", "page.html", "page.json", "bank.kloom", "state.kloom",
-                 "best.kloom"):
+                 "best.kloom", "tasks.kloom"):
         assert f"-o {name}" not in example or name in written, name

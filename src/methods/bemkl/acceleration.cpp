@@ -25,12 +25,19 @@
 namespace kloom::methods {
 
 bool BemklFactors::iterate_from_intermediate() {
+  return iterate_from_intermediate_to_weights() && update_be() && iterate_from_intermediate_from_weights();
+}
+
+bool BemklFactors::iterate_from_intermediate_to_weights() {
   if (!update_g_covariance()) return false;
   update_lambda();
   step_means_together();
   update_gamma_omega();
   if (gaussian()) update_epsilon();
-  if (!update_be()) return false;
+  return true;
+}
+
+bool BemklFactors::iterate_from_intermediate_from_weights() {
   if (!gaussian()) update_f();
   update_lambda();
   if (gaussian()) update_upsilon();

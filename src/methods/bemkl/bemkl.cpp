@@ -116,6 +116,20 @@ void learn(const KernelBank& bank, const Targets& targets, const BemklOptions& o
   report.tables.push_back(kernels_in_use(result.model.weights));
 }
 
+std::size_t working_memory(Index n, Index p, Index outputs) {
+  // N × N: what was measured at the peak (bench/memory/run), 3.5 and another two for each output: S, the factor of
+  // Σ(a)'s precision and its work, and in the end every Σ(a), in the model and where it is checked. N × P: G, its linear
+  // term, [K_p μ_a] and a copy of the state. P × P: Σ_g, Σ_(b,e) and work; with far more kernels than samples these are
+  // made at the end only, and before there are about 3N rows for each output.
+  const Index square = (p + outputs) * (p + outputs);
+  const Index of_kernels =
+      thin_pays(n, outputs, p) ? 4 * square + 24 * n * p * outputs : (9 + outputs) * square;
+  const Index entries = (7 + 4 * outputs) * n * n / 2 + 10 * n * p * outputs + of_kernels;
+  return static_cast<std::size_t>(entries) * sizeof(double);
+}
+
+}  // namespace
+
 // σ_g = 1 underfits several classes with few samples each, and less than 1 overfits elsewhere: of three values, the one
 // with the least held-out log loss on some of the samples (the folds of calibration.cpp). With two classes 1 was never
 // worse by more than chance; numbers learn υ = 1/σ_g² themselves.
@@ -141,20 +155,6 @@ double chosen_sigma_g(const KernelBank& bank, const Targets& targets, BemklOptio
   }
   return best;
 }
-
-std::size_t working_memory(Index n, Index p, Index outputs) {
-  // N × N: what was measured at the peak (bench/memory/run), 3.5 and another two for each output: S, the factor of
-  // Σ(a)'s precision and its work, and in the end every Σ(a), in the model and where it is checked. N × P: G, its linear
-  // term, [K_p μ_a] and a copy of the state. P × P: Σ_g, Σ_(b,e) and work; with far more kernels than samples these are
-  // made at the end only, and before there are about 3N rows for each output.
-  const Index square = (p + outputs) * (p + outputs);
-  const Index of_kernels =
-      thin_pays(n, outputs, p) ? 4 * square + 24 * n * p * outputs : (9 + outputs) * square;
-  const Index entries = (7 + 4 * outputs) * n * n / 2 + 10 * n * p * outputs + of_kernels;
-  return static_cast<std::size_t>(entries) * sizeof(double);
-}
-
-}  // namespace
 
 const OptionTable<BemklOptions>& bemkl_option_table() {
   using O = BemklOptions;

@@ -11,6 +11,7 @@
 // choices: random start, plain updates for a fixed number of iterations, probabilities divided by the variance.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,10 @@ struct BemklPlan {
 };
 [[nodiscard]] BemklPlan bemkl_plan(const Targets& targets, const BemklOptions& options);
 
-// Iterates until the bound has settled (run.cpp): status, message, trace and iterations.
+// The factors that an iteration starts from (run.cpp): the expected ones, or random ones by a seed.
+[[nodiscard]] BemklFactors bemkl_start(const KernelBank& bank, const BemklProblem& problem,
+                                       const BemklOptions& options, std::optional<std::uint64_t> seed);
+// Iterates until the bound has settled (passes.h): status, message, trace and iterations.
 [[nodiscard]] Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Context& context);
 // True if there is something to go on from.
 [[nodiscard]] inline bool is_usable(const Report& report) {
@@ -74,11 +78,17 @@ struct BemklFit {
 [[nodiscard]] BemklFit fit_problem(const KernelBank& bank, const BemklProblem& problem,
                                    const BemklOptions& options, const Context& context);
 
+// The σ_g that held-out samples of several classes prefer; 1 where it is not looked for.
+[[nodiscard]] double chosen_sigma_g(const KernelBank& bank, const Targets& targets, BemklOptions options,
+                                    const Context& context);
+
 // The model that the factors of all joint fits amount to.
 [[nodiscard]] Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
                                 const std::vector<BemklFactors>& factors, const BemklOptions& options,
                                 double temperature = 1.0);
 
+// The labelled samples in three folds; none if a class has fewer samples than that.
+[[nodiscard]] std::vector<std::vector<Index>> bemkl_folds(const KernelBank& bank, const Targets& targets);
 // What fits that go on from these factors say of samples that they have not seen (calibration.cpp); nothing if there are
 // too few of them. Throws Interrupted if told to stop.
 [[nodiscard]] HeldOut bemkl_held_out(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,

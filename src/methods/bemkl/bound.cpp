@@ -56,6 +56,13 @@ double BemklFactors::bound_of_precisions_and_a() const {
   return sum;
 }
 
+double BemklFactors::bound_of_weight_precisions() const {
+  double sum = 0.0;
+  for (Index k = outputs(); k < outputs() + kernels(); ++k)
+    sum += bound_of_precision(prior_.omega, gamma_omega_[at(k)], second_moment_be(k));
+  return sum;
+}
+
 // υ, and E[log p(G | a)] − E[log q(G)]. With weights the likelihood counts Σw and the entropy the samples.
 double BemklFactors::bound_of_intermediate() const {
   const auto p = static_cast<double>(kernels());

@@ -17,10 +17,24 @@ namespace {
 
 constexpr std::size_t kFolds = 3;
 
-// The labelled samples in folds; none if a class has fewer samples than there are folds. The samples of a class take
-// turns from the most typical to the least, by the sum of all kernels with all samples: an order that does not depend
-// on that in which they came.
-std::vector<std::vector<Index>> folds_of(const KernelBank& bank, const Targets& targets) {
+// Lets the factors go on without these samples; false if they lost a matrix.
+bool refit(std::vector<BemklFactors>& factors, std::span<const Index> gone, const BemklOptions& options,
+           const Context& context) {
+  for (BemklFactors& one : factors) {
+    one.leave_out(gone);
+    if (!one.iterate_from_intermediate()) return false;
+    const Status status = run_bemkl(one, options, context).status;
+    if (status == Status::numerical_trouble) return false;
+    if (status == Status::stopped) throw Interrupted("stopped in a fold");
+  }
+  return true;
+}
+
+}  // namespace
+
+// The samples of a class take turns from the most typical to the least, by the sum of all kernels with all samples: an
+// order that does not depend on that in which they came.
+std::vector<std::vector<Index>> bemkl_folds(const KernelBank& bank, const Targets& targets) {
   const Index n = bank.rows();
   const bool classes = models::has_codes(targets.task);
   Matrix present(n, 1);
@@ -40,28 +54,13 @@ std::vector<std::vector<Index>> folds_of(const KernelBank& bank, const Targets& 
   return folds;
 }
 
-// Lets the factors go on without these samples; false if they lost a matrix.
-bool refit(std::vector<BemklFactors>& factors, std::span<const Index> gone, const BemklOptions& options,
-           const Context& context) {
-  for (BemklFactors& one : factors) {
-    one.leave_out(gone);
-    if (!one.iterate_from_intermediate()) return false;
-    const Status status = run_bemkl(one, options, context).status;
-    if (status == Status::numerical_trouble) return false;
-    if (status == Status::stopped) throw Interrupted("stopped in a fold");
-  }
-  return true;
-}
-
-}  // namespace
-
 HeldOut bemkl_held_out(const KernelBank& bank, const Targets& targets, const BemklPlan& plan,
                        const std::vector<BemklFactors>& factors, const BemklOptions& options,
                        const Context& context) {
   BemklOptions rough = options;  // fits of folds settle less exactly
   rough.tolerance = std::max(options.tolerance, 1e-4);
   HeldOut held_out;
-  for (const std::vector<Index>& gone : folds_of(bank, targets)) {
+  for (const std::vector<Index>& gone : bemkl_folds(bank, targets)) {
     std::vector<BemklFactors> rest = factors;
     if (!refit(rest, gone, rough, context)) return {};
     const Model model = bemkl_model(bank, targets, plan, rest, rough);

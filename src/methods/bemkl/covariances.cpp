@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algebra/blas.h"
+#include "kloom/error.h"
 
 namespace kloom::methods {
 
@@ -52,12 +53,20 @@ Matrix Covariances::second_moments(const WeightSystem& system) const {
   return moments;
 }
 
-void Covariances::describe_weights(const WeightSystem& system, Vector variances, double log_det) {
+Covariances::Next Covariances::with_given_weights(GivenWeights /*given*/) const {
+  throw InternalError("this form of BEMKL's covariances takes no weights from outside");
+}
+
+void Covariances::describe_weights(Vector variances, double log_det, double spread) {
   weight_variances_ = std::move(variances);
   const auto size = static_cast<double>(weight_variances_.size());
   weight_entropy_ = 0.5 * (size * (1.0 + std::log(2.0 * std::numbers::pi)) + log_det);
-  // The trace of a matrix times its inverse, less the part of diag E[γ,ω].
-  spread_ = size - algebra::dot(system.precision, weight_variances_);
+  spread_ = spread;
+}
+
+// The trace of a matrix times its inverse, less the part of diag E[γ,ω].
+double Covariances::spread_of(const WeightSystem& system, const Vector& variances) {
+  return static_cast<double>(variances.size()) - algebra::dot(system.precision, variances);
 }
 
 }  // namespace kloom::methods

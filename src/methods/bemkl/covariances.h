@@ -46,6 +46,15 @@ class Covariances {
   // and goes out as μ(b,e).
   [[nodiscard]] virtual Next with_weights(const WeightSystem& system, Vector& right) const = 0;
 
+  // Σ(b,e) that others have made, with its log determinant and spread (below).
+  struct GivenWeights {
+    Matrix covariance;
+    double log_det = 0.0;
+    double spread = 0.0;
+  };
+  // The pair with this Σ(b,e) and the same Σ(g). The direct form alone has it.
+  [[nodiscard]] virtual Next with_given_weights(GivenWeights given) const;
+
   // Σ(b,e): its diagonal, its first M rows, the entropy of q(b,e) and Σ_c E[ε_c] tr(Σ(b,e) E[H_cᵀH_c]) at its update, and
   // itself. For e ≥ 0 the entropy counts the log 2 of every half-normal prior, and q(e_m) is N(location, 1/precision) cut
   // off at 0; for free weights both are empty.
@@ -77,8 +86,9 @@ class Covariances {
   [[nodiscard]] static const Value& of_output(const std::vector<Value>& values, Index c) {
     return values[values.size() == 1 ? 0 : at(c)];
   }
-  // Notes the diagonal, entropy and spread of a normal q(b,e).
-  void describe_weights(const WeightSystem& system, Vector variances, double log_det);
+  // Notes the diagonal, entropy and spread of a normal q(b,e); `spread` where Σ(b,e) is the inverse of the system's matrix.
+  void describe_weights(Vector variances, double log_det, double spread);
+  [[nodiscard]] static double spread_of(const WeightSystem& system, const Vector& variances);
 
   Vector weight_variances_, weight_location_, weight_precision_;
   Matrix bias_rows_;

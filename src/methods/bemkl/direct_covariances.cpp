@@ -11,6 +11,12 @@
 namespace kloom::methods {
 namespace {
 
+Vector diagonal_of(const Matrix& matrix) {
+  Vector diagonal;
+  for (Index k = 0; k < matrix.rows(); ++k) diagonal.push_back(matrix(k, k));
+  return diagonal;
+}
+
 class DirectCovariances final : public Covariances {
  public:
   DirectCovariances(Index biases, Index kernels, Index outputs)
@@ -37,20 +43,23 @@ class DirectCovariances final : public Covariances {
   }
 
   Next with_weights(const WeightSystem& system, Vector& right) const override {
-    auto next = std::make_shared<DirectCovariances>(*this);
     Matrix made = second_moments(system);
     for (Index k = 0; k < made.rows(); ++k) made(k, k) += system.precision[at(k)];
     double log_det = 0.0;
     if (!algebra::invert_positive(made.view(), log_det)) return nullptr;
-    Vector variances;
-    for (Index k = 0; k < made.rows(); ++k) {
-      variances.push_back(made(k, k));
-      for (Index c = 0; c < biases(); ++c) next->bias_rows_(c, k) = made(c, k);
-    }
-    next->describe_weights(system, std::move(variances), log_det);
     const Vector asked = right;
     algebra::gemv(algebra::Op::none, 1.0, made.view(), asked, 0.0, right);
-    next->weights_ = std::make_shared<const Matrix>(std::move(made));
+    const double spread = spread_of(system, diagonal_of(made));
+    return with_given_weights({std::move(made), log_det, spread});
+  }
+
+  Next with_given_weights(GivenWeights given) const override {
+    auto next = std::make_shared<DirectCovariances>(*this);
+    for (Index k = 0; k < given.covariance.rows(); ++k) {
+      for (Index c = 0; c < biases(); ++c) next->bias_rows_(c, k) = given.covariance(c, k);
+    }
+    next->describe_weights(diagonal_of(given.covariance), given.log_det, given.spread);
+    next->weights_ = std::make_shared<const Matrix>(std::move(given.covariance));
     return next;
   }
 

@@ -23,15 +23,23 @@ namespace kloom::methods {
 using algebra::Op;
 
 bool BemklFactors::iterate() {
+  if (!iterate_to_weights() || !update_be()) return false;
+  iterate_from_weights();
+  return true;
+}
+
+bool BemklFactors::iterate_to_weights() {
   update_lambda();
   if (gaussian()) update_upsilon();
   if (!update_a()) return false;
   if (!update_intermediate()) return false;
   update_gamma_omega();
   if (gaussian()) update_epsilon();
-  if (!update_be()) return false;
-  if (!gaussian()) update_f();
   return true;
+}
+
+void BemklFactors::iterate_from_weights() {
+  if (!gaussian()) update_f();
 }
 
 // ---- λ, and υ in regression
@@ -145,19 +153,38 @@ Covariances::WeightSystem BemklFactors::weight_system(const Vector& epsilon) con
   return {gamma_omega_, std::move(g), kernels_.root(), epsilon, kernels_.count(), be_};
 }
 
-bool BemklFactors::update_be() {
+Vector BemklFactors::pull_of_be() const {
   Vector right(be_.size());
   for (Index c = 0; c < outputs(); ++c) {
     right[at(c)] = epsilon_[at(c)] * algebra::dot(kernels_.root(), f_.column(c));
     algebra::gemv(Op::transpose, epsilon_[at(c)], of_output(intermediate_, c), f_.column(c), 1.0,
                   std::span(right).subspan(at(outputs())));
   }
+  return right;
+}
+
+bool BemklFactors::update_be() {
+  Vector right = pull_of_be();
   const auto next = covariances_->with_weights(weight_system(epsilon_), right);
   if (!next) return false;
   covariances_ = next;
   be_ = std::move(right);
   spread_ = next->spread();
   return true;
+}
+
+void BemklFactors::share_weights() {
+  covariances_ = make_direct_covariances(outputs(), kernels(), gaussian() ? outputs() : 1);
+}
+
+Matrix BemklFactors::moments_of_be() const {
+  return covariances_->second_moments(weight_system(epsilon_));
+}
+
+void BemklFactors::take_weights(Vector be, Covariances::GivenWeights given) {
+  covariances_ = covariances_->with_given_weights(std::move(given));
+  be_ = std::move(be);
+  spread_ = covariances_->spread();
 }
 
 // ---- f

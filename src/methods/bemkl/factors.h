@@ -85,6 +85,21 @@ class BemklFactors {
   // False if it is no state (a number that is not finite).
   [[nodiscard]] bool set_state(const Vector& state, const BemklFactors& others);
 
+  // For fits that share the kernel weights e with each other (../bemkl_tasks): the two passes in two parts each, between
+  // which the caller makes q(b,e) of all of them; what these samples say of (b,e), as Σ_c E[ε_c] E[H_cᵀH_c] and the
+  // right-hand side of the normal equations; and the result. The first call makes the covariances such that can take it.
+  void share_weights();
+  [[nodiscard]] bool iterate_to_weights();
+  void iterate_from_weights();
+  [[nodiscard]] bool iterate_from_intermediate_to_weights();
+  [[nodiscard]] bool iterate_from_intermediate_from_weights();
+  [[nodiscard]] Matrix moments_of_be() const;
+  [[nodiscard]] Vector pull_of_be() const;
+  [[nodiscard]] const Vector& precision_of_be() const { return gamma_omega_; }
+  void take_weights(Vector be, Covariances::GivenWeights given);
+  // What the bound has of ω and of the prior of e: E[log p(ω) p(e|ω)] − E[log q(ω)].
+  [[nodiscard]] double bound_of_weight_precisions() const;
+
   // With all else fixed and a flat prior on λ_i, the best λ_i is D²/(r² − D) where r² > D and infinite
   // elsewhere, D the precision of a_i without λ_i and r its linear term. Updates let 1/λ_i fall only like 1/t
   // there; this switches those samples off at once. False if there was none.

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One joint fit of BEMKL: where its iteration starts, and passes, accelerated or plain, until the bound has settled.
+// One joint fit of BEMKL: where its iteration starts, and the best of several starts.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <utility>
 
-#include "base/progress.h"
 #include "kloom/error.h"
 #include "methods/bemkl/bemkl.h"
-#include "solvers/anderson.h"
+#include "methods/bemkl/passes.h"
 
 namespace kloom::methods {
 namespace {
@@ -77,27 +75,7 @@ BemklStart start_of(const KernelBank& bank, const BemklProblem& problem, double 
   return start;
 }
 
-// ---- passes
-
-// A pass from an extrapolated state, tried in `spare` and kept if the bound rose; else a plain one from where the
-// last pass ended.
-bool accelerated_pass(BemklFactors& factors, double bound, std::optional<BemklFactors>& spare,
-                      solvers::Anderson& states) {
-  if (auto state = states.extrapolated()) {
-    if (!spare) spare = factors;
-    if (spare->set_state(*state, factors) && spare->iterate_from_intermediate() &&
-        spare->lower_bound() > bound) {
-      std::swap(factors, *spare);
-      states.remember(std::move(*state), factors.state());
-      return true;
-    }
-    states = {};
-  }
-  Vector before = factors.state();
-  const bool sound = factors.iterate_from_intermediate();
-  states.remember(std::move(before), factors.state());
-  return sound;
-}
+// ---- all starts
 
 // Switches samples off for good and lets the rest settle. The bound has many maxima, and may lose by it: one with fewer
 // samples is what was asked for.
@@ -112,44 +90,43 @@ void settle_samples(BemklFit& fit, const BemklOptions& options, const Context& c
 
 }  // namespace
 
+bool PassLog::end(Status status, std::string message) {
+  report_.status = status;
+  report_.message = std::move(message);
+  return true;
+}
+
+bool PassLog::ends(Index pass, double now) {
+  report_.iterations = pass;
+  if (!std::isfinite(now))
+    return end(Status::numerical_trouble,
+               fmt::format("iteration {} lost a positive definite matrix; kernels of very different or huge "
+                           "scale do that: normalise them",
+                           pass));
+  const double rise = now - bound_;
+  bound_ = now;
+  report_.trace.push_back({pass, bound_, meter_.seconds()});
+  quiet_ = rise <= options_.tolerance * std::abs(bound_) ? quiet_ + 1 : 0;
+  if (quiet_ >= 2 && options_.tolerance > 0.0)
+    return end(Status::converged,
+               fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
+                           options_.tolerance, pass - 1, pass));
+  if (meter_.step(pass, options_.iterations, bound_))
+    return end(Status::stopped,
+               fmt::format("stopped on request after iteration {}; the model is usable", pass));
+  if (pass < options_.iterations) return false;
+  return end(Status::iteration_limit,
+             fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
+                         options_.iterations, rise));
+}
+
 Report run_bemkl(BemklFactors& factors, const BemklOptions& options, const Context& context) {
-  const bool plain = options.acceleration == "none";
-  ProgressMeter meter(context, "bemkl");
-  solvers::Anderson states;
-  std::optional<BemklFactors> spare;
-  double bound = -std::numeric_limits<double>::infinity();
-  Index quiet = 0;  // passes in a row that hardly raised the bound
-  Report report;
-  const auto end = [&](Status status, std::string message) {
-    report.status = status;
-    report.message = std::move(message);
-    return std::move(report);
-  };
-  for (Index pass = 1;; ++pass) {
-    report.iterations = pass;
-    const bool sound = plain || pass == 1 ? factors.iterate() : accelerated_pass(factors, bound, spare, states);
-    const double now = sound ? factors.lower_bound() : std::numeric_limits<double>::quiet_NaN();
-    if (!std::isfinite(now))
-      return end(Status::numerical_trouble,
-                 fmt::format("iteration {} lost a positive definite matrix; kernels of very different or huge "
-                             "scale do that: normalise them",
-                             pass));
-    const double rise = now - bound;
-    bound = now;
-    report.trace.push_back({pass, bound, meter.seconds()});
-    quiet = rise <= options.tolerance * std::abs(bound) ? quiet + 1 : 0;
-    if (quiet >= 2 && options.tolerance > 0.0)
-      return end(Status::converged,
-                 fmt::format("the lower bound rose by less than {} of itself in iterations {} and {}",
-                             options.tolerance, pass - 1, pass));
-    if (meter.step(pass, options.iterations, bound))
-      return end(Status::stopped,
-                 fmt::format("stopped on request after iteration {}; the model is usable", pass));
-    if (pass >= options.iterations)
-      return end(Status::iteration_limit,
-                 fmt::format("{} iterations done; the lower bound still rose by {:.2g} in the last one",
-                             options.iterations, rise));
-  }
+  return run_passes(factors, options, context);
+}
+
+BemklFactors bemkl_start(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
+                         std::optional<std::uint64_t> seed) {
+  return {bank, problem, bemkl_prior(options), start_of(bank, problem, options.margin, seed)};
 }
 
 BemklFit fit_problem(const KernelBank& bank, const BemklProblem& problem, const BemklOptions& options,
@@ -158,8 +135,7 @@ BemklFit fit_problem(const KernelBank& bank, const BemklProblem& problem, const 
   for (Index restart = 0; restart < options.restarts; ++restart) {
     std::optional<std::uint64_t> seed;
     if (options.start == "random" || restart > 0) seed = context.seed + static_cast<std::uint64_t>(restart);
-    BemklFit fit{
-        BemklFactors(bank, problem, bemkl_prior(options), start_of(bank, problem, options.margin, seed)), {}};
+    BemklFit fit{bemkl_start(bank, problem, options, seed), {}};
     fit.report = run_bemkl(fit.factors, options, context);
     if (options.sparse_samples) settle_samples(fit, options, context);
     const bool sound = fit.report.status != Status::numerical_trouble;

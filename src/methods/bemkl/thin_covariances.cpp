@@ -165,7 +165,9 @@ class ThinCovariances final : public Covariances {
       return nullptr;
     made.added = compressed(made.added, kRounding * algebra::dot(made.added.values(), made.added.values()));
     auto next = std::make_shared<ThinCovariances>(*this);
-    next->describe_weights(system, diagonal_of(made), made.log_det);
+    Vector variances = diagonal_of(made);
+    const double spread = spread_of(system, variances);
+    next->describe_weights(std::move(variances), made.log_det, spread);
     Matrix units(biases(), std::ssize(right));
     for (Index c = 0; c < biases(); ++c) units(c, c) = 1.0;
     multiply(units.view(), made, next->bias_rows_.view());

@@ -13,6 +13,7 @@
 #include "kloom/error.h"
 #include "kloom/learner.h"
 #include "kloom/machine.h"
+#include "methods/seam/check_fit.h"
 #include "models/scores.h"
 
 namespace kloom {
@@ -93,6 +94,14 @@ void check_presence(const Learner& learner, const KernelBank& bank, const Target
 
 }  // namespace
 
+void check_fit(const Learner& learner, const KernelBank& bank, const Targets& targets) {
+  check_samples(bank, targets);
+  check_task(learner, targets);
+  check_labels(learner, targets);
+  check_weights(targets);
+  check_presence(learner, bank, targets);
+}
+
 // A method that may be slower with less memory (least_memory) is so where the faster way exceeds the budget.
 static std::size_t working_memory(const Learner& learner, const KernelBank& bank, const Targets& targets,
                                   const Context& context) {
@@ -105,11 +114,7 @@ static std::size_t working_memory(const Learner& learner, const KernelBank& bank
 FitResult complete_fit(const Learner& learner, const KernelBank& bank, const Targets& targets,
                        const OptionValues& options, const Context& context,
                        const std::function<void(FitResult&)>& learn) {
-  check_samples(bank, targets);
-  check_task(learner, targets);
-  check_labels(learner, targets);
-  check_weights(targets);
-  check_presence(learner, bank, targets);
+  check_fit(learner, bank, targets);
   const auto n = static_cast<double>(bank.rows());
   const auto p = static_cast<double>(bank.kernels());
   const algebra::ThreadScope threads(context, learner.operations ? learner.operations(n, p) : n * n * p);
