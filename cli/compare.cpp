@@ -30,6 +30,7 @@ struct CompareOptions {
   std::string methods = "all";
   std::string time = "10m";
   std::string model;
+  std::string absent_baselines;
   bool every_kernel = false;
 };
 
@@ -41,6 +42,13 @@ void add_compare_options(CLI::App& app, CompareOptions& options) {
                  "Budget; grids, repeats, folds and methods shrink until the estimate fits (default 10m)")
       ->group("Running")
       ->type_name("TIME");
+  app.add_option(
+         "--absent-baselines", options.absent_baselines,
+         "Where samples lack views: methods, separated by commas, that are also run on whole samples only, on imputed "
+         "means, and on kernels that are 0 or means of the nearest samples where a view is absent; or none "
+         "(default: the first method that can learn from such samples, apart from auto)")
+      ->group("Method")
+      ->type_name(kMethodsType);
   app.add_flag(
          "--every-kernel", options.every_kernel,
          "'single' judges every kernel by itself, not only the five that look best; the page shows the results "
@@ -70,6 +78,9 @@ ComparisonRequest comparison_request(const CompareOptions& options, const Valida
   request.seconds = parse_duration(options.time, "--time");
   request.every_kernel = options.every_kernel;
   if (options.methods != "all") request.methods = split_commas(options.methods);
+  if (!options.absent_baselines.empty())
+    request.absent_baselines = options.absent_baselines == "none" ? std::vector<std::string>{}
+                                                                  : split_commas(options.absent_baselines);
   return request;
 }
 

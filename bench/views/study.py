@@ -14,6 +14,7 @@ Accuracies of held-out samples, which lack views like the others:
 
   own margins     lp-mkl, the margin of each sample in the space of its own kernels
   auto            auto with kernels of its own choice from the same spec
+  bemkl, mkl-da   the same kernels, all other options as they are
   complete only   lp-mkl on the training samples that have every view; others are predicted by mean imputation
   mean            lp-mkl after every absent feature is the training mean
   zero kernels    lp-mkl on kernels that are 0 where a view is absent
@@ -29,7 +30,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from kloom import AutoMKLClassifier, KernelBank, LpMKLClassifier
+from kloom import AutoMKLClassifier, BEMKLClassifier, KernelBank, LpMKLClassifier, MKLDAClassifier
 
 FACTORS = (0.5, 1.0, 2.0)
 SPEC = "rbf(auto=0.5,1,2) on views"
@@ -128,6 +129,8 @@ def accuracies(views, y, present, train, test):
     stack = kernels_of(views, present, train)
     found = {"own margins": fit_and_score(LpMKLClassifier(**lp), gaps, y, train, test),
              "auto": fit_and_score(AutoMKLClassifier(kernels=SPEC, random_state=0), gaps, y, train, test),
+             "bemkl": fit_and_score(BEMKLClassifier(kernels=SPEC), gaps, y, train, test),
+             "mkl-da": fit_and_score(MKLDAClassifier(kernels=SPEC, random_state=0), gaps, y, train, test),
              "mean": fit_and_score(LpMKLClassifier(**lp), filled, y, train, test),
              "zero kernels": with_kernels(completed(stack, present, 0), y, train, test),
              "knn kernels": with_kernels(completed(stack, present, NEIGHBOURS), y, train, test)}

@@ -21,6 +21,9 @@ struct ComparisonRequest {
   std::vector<std::string> methods;  // empty: all
   SplitRequest splits;
   double seconds = 600.0;  // budget: grids, repeats, folds and methods shrink until the estimate fits
+  // Where samples lack views: the methods that are also run with every Completion. None named: the first of the methods
+  // that can learn from such samples, apart from the default one.
+  std::optional<std::vector<std::string>> absent_baselines;
   // Methods that judge kernels by themselves (single) judge all of them, not the most promising ones.
   bool every_kernel = false;
 };

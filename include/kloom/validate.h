@@ -7,6 +7,7 @@
 // is only predicted.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -32,11 +33,26 @@ using OptionGrid = std::vector<std::pair<std::string, std::vector<std::string>>>
 // method's options, or what is wrong with the values.
 [[nodiscard]] OptionGrid::value_type parse_grid_axis(const std::string& text, const Learner& learner);
 
+// What is done about samples that lack views before a method learns: nothing, or, as a baseline beside methods that learn
+// from what is there, what people do with other methods. All of it is fitted on the training part.
+enum class Completion {
+  none,
+  whole_samples,  // learns the samples that have every view; others are predicted with imputed means
+  imputed_means,  // absent columns are means
+  zero_kernels,   // absent kernels are 0
+  nearest_kernels  // rows of absent kernels are means of those of the five samples that are nearest by the other kernels
+};
+inline constexpr std::array kCompletions = {Completion::whole_samples, Completion::imputed_means,
+                                            Completion::zero_kernels, Completion::nearest_kernels};
+
 struct Candidate {
   std::string method;
   OptionValues options;
   OptionGrid grid;
+  Completion completion = Completion::none;
 };
+// The method, and what it does about absent views.
+[[nodiscard]] std::string name_of(const Candidate& candidate);
 
 struct ValidationRequest {
   KernelSpec spec;

@@ -19,6 +19,7 @@
 #include <numeric>
 
 #include "certify/gap.h"
+#include "kernels/banks/gated_bank.h"
 #include "kloom/error.h"
 #include "kloom/machine.h"
 
@@ -328,16 +329,43 @@ Certificate certify_ufo(const KernelBank& bank, const Truth& truth, const Model&
   return certificate;
 }
 
-}  // namespace
-
-Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
-                               const Context& context) {
+Certificate certify_on(const KernelBank& bank, const Targets& targets, const Model& model,
+                       const Context& context) {
   const std::size_t memory = memory_budget(context) / 4;
   const Truth truth{targets, static_cast<Index>(model.classes.size())};
   const StochasticPart& part = part_of<StochasticPart>(model);
   if (!part.penalties.empty()) return certify_mklda(bank, truth, model, memory);
   if (part.lambda > 0.0 && part.norm > 1.0) return certify_ufo(bank, truth, model, memory);
   throw InvalidArgument("the model keeps nothing that could be checked: it comes from a stream");
+}
+
+// Where samples lack kernels, the problem is that of the features of every sample times √(P/its kernels), and the model's
+// coefficients have these scales in them.
+Certificate certify_balanced(const KernelBank& bank, const Targets& targets, Model model,
+                             const Context& context) {
+  const auto kernels = static_cast<double>(bank.kernels());
+  Matrix gates = bank.presence().rows;
+  StochasticPart part = part_of<StochasticPart>(model);
+  for (Index i = 0; i < gates.rows(); ++i) {
+    double own = 0.0;
+    for (Index p = 0; p < gates.cols(); ++p) own += gates(i, p) > 0.0 ? 1.0 : 0.0;
+    const double scale = own > 0.0 ? std::sqrt(kernels / own) : 1.0;
+    for (Index p = 0; p < gates.cols(); ++p) gates(i, p) *= scale;
+    for (Index c = 0; c < model.coefficients.cols(); ++c) {
+      model.coefficients(i, c) /= scale;
+      for (auto& term : part.terms) term.coefficients(i, c) /= scale;
+    }
+  }
+  model.part = std::make_shared<StochasticPart>(std::move(part));
+  return certify_on(kernels::GatedBank(bank, std::move(gates)), targets, model, context);
+}
+
+}  // namespace
+
+Certificate certify_stochastic(const KernelBank& bank, const Targets& targets, const Model& model,
+                               const Context& context) {
+  return bank.presence().complete() ? certify_on(bank, targets, model, context)
+                                    : certify_balanced(bank, targets, model, context);
 }
 
 }  // namespace kloom::certify_detail

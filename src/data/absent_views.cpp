@@ -48,9 +48,8 @@ bool has_no_column(const ViewBlock& block, const Dataset& data, const ColumnFind
   });
 }
 
-Matrix views_there(const Preprocessing& preprocessing, const Dataset& raw) {
+Matrix views_there(const std::vector<ViewBlock>& blocks, const Dataset& raw) {
   const ColumnFinder finder(raw);
-  const std::vector<ViewBlock>& blocks = preprocessing.blocks();
   Matrix there(raw.samples, std::ssize(blocks), 1.0);
   bool all = true;
   for (std::size_t b = 0; b < blocks.size(); ++b) {

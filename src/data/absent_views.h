@@ -26,7 +26,7 @@ namespace kloom::data {
 [[nodiscard]] bool has_no_column(const ViewBlock& block, const Dataset& data, const ColumnFinder& finder);
 
 // Samples × blocks: 1 where a sample has the view, else 0. Empty where every sample has every view.
-[[nodiscard]] Matrix views_there(const Preprocessing& preprocessing, const Dataset& raw);
+[[nodiscard]] Matrix views_there(const std::vector<ViewBlock>& blocks, const Dataset& raw);
 
 // The samples that each column of training is fitted on.
 class PresentSamples {

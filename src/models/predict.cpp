@@ -171,7 +171,7 @@ Predictions predict(const Model& model, const Dataset& samples, const PredictOpt
   }
   if (model.part->reads_samples())
     return with_numbers(model.part->predict_samples(model, samples, options, context));
-  Matrix views = data::views_there(model.recipe->preprocessing, samples);
+  Matrix views = data::views_there(model.recipe->preprocessing.blocks(), samples);
   const Needs needed = needs(model);
   const bool everything = needed.kernels.size() == model.kernel_names.size() &&
                           std::ssize(needed.samples) == model.coefficients.rows();

@@ -5,6 +5,7 @@
 
 #include "kloom/evaluate.h"
 #include "kloom/page.h"
+#include "report/absence_json.h"
 #include "report/held_out_json.h"
 #include "report/model_json.h"
 
@@ -51,10 +52,10 @@ Json outcomes_json(const Comparison& comparison, Index candidate) {
   return list;
 }
 
-Json method_json(const Comparison& comparison, const MethodSummary& method, const Targets& targets) {
+Json method_json(const Comparison& comparison, const MethodSummary& method, const Targets& targets,
+                 const report::ViewsThere& views) {
   const auto& candidates = comparison.request.candidates;
-  const auto candidate =
-      std::ranges::find(candidates, method.candidate.method, &Candidate::method) - candidates.begin();
+  const auto candidate = std::ranges::find(candidates, name_of(method.candidate), name_of) - candidates.begin();
   Json grid = Json::object();
   for (const auto& [name, values] : method.candidate.grid) grid[name] = values;
   Json metrics = Json::array();
@@ -62,7 +63,7 @@ Json method_json(const Comparison& comparison, const MethodSummary& method, cons
     metrics.push_back(
         {{"name", metric.name}, {"mean", number(metric.mean)}, {"deviation", number(metric.deviation)}});
   Json json = {
-      {"method", method.candidate.method},
+      {"method", name_of(method.candidate)},
       {"summary", find_learner(method.candidate.method).summary},
       {"options", method.candidate.options},
       {"grid", grid},
@@ -86,6 +87,7 @@ Json method_json(const Comparison& comparison, const MethodSummary& method, cons
     for (const double error : outcome.errors_alone)
       json["first_split"]["errors_alone"].push_back(number(error));
   }
+  if (!views.there.empty()) json["by_views"] = report::by_views_json(comparison, candidate, targets, views);
   report::add_held_out(json, held_out(comparison, candidate, targets), targets);
   return json;
 }
@@ -100,6 +102,8 @@ std::string to_json(const Comparison& comparison, const Dataset& data, const Tar
       report::data_json(data, targets,
                         request.spec.families.empty() ? "chosen from the columns of each training part"
                                                       : to_string(request.spec));
+  const report::ViewsThere views = report::views_there(data, request.recipe.preprocessing);
+  if (!views.there.empty()) json["absent_views"] = report::absence_json(views);
   json["metric"] = request.metric;
   json["larger_is_better"] = larger_is_better(request.metric);
   json["splits"] = request.splits.size();
@@ -116,7 +120,7 @@ std::string to_json(const Comparison& comparison, const Dataset& data, const Tar
   json["left_out"] = left_out;
   Json methods = Json::array();
   for (const MethodSummary& method : comparison.methods)
-    methods.push_back(method_json(comparison, method, targets));
+    methods.push_back(method_json(comparison, method, targets, views));
   json["methods"] = methods;
   if (comparison.final_fit)
     json["model"] = report::model_json(comparison.final_fit->model, to_json(comparison.final_fit->report));

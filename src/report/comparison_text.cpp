@@ -67,7 +67,7 @@ std::string to_text(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows{
       {"method", metric, "rank", "p (t)", "p (W)", "train s", "predict s", "kernels", "memory", "most chosen"}};
   for (const MethodSummary& method : comparison.methods) {
-    rows.push_back({method.candidate.method, plus_minus(method.find(metric)),
+    rows.push_back({name_of(method.candidate), plus_minus(method.find(metric)),
                     fmt::format("{:.2f}", method.rank), p_text(method.t_p), p_text(method.wilcoxon_p),
                     fmt::format("{:.2f}", method.train_seconds), fmt::format("{:.3f}", method.predict_seconds),
                     fmt::format("{:.0f}/{:.0f}", method.kernels_used, method.kernels),
@@ -79,7 +79,7 @@ std::string to_text(const Comparison& comparison) {
                         comparison.complete_splits) +
             table(rows);
   } else {
-    text += fmt::format("{}: mean ± deviation over {} splits\n", comparison.methods.front().candidate.method,
+    text += fmt::format("{}: mean ± deviation over {} splits\n", name_of(comparison.methods.front().candidate),
                         comparison.complete_splits) +
             metric_list(comparison.methods.front()) + table(rows);
   }

@@ -19,7 +19,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string reliability_figure(const Json& report);  // of the first method that has probabilities
 [[nodiscard]] std::string residual_figure(const Json& report);     // regression
 [[nodiscard]] std::string coverage_figure(const Json& report);     // regression with deviations
-[[nodiscard]] std::string weights_figure(const Json& report);      // kernels by weight
+[[nodiscard]] std::string absence_figure(const Json& report);   // sets of views, and how many samples have each
+[[nodiscard]] std::string by_views_figure(const Json& report);  // the metric by number of views
+[[nodiscard]] std::string weights_figure(const Json& report);   // kernels by weight
 [[nodiscard]] std::string alone_figure(
     const Json& report);  // held-out result of every kernel by itself, and its weight
 [[nodiscard]] std::string groups_figure(const Json& report);  // weight by view or feature, and by function

@@ -126,7 +126,8 @@ std::string figures(const Json& json) {
   const std::string methods = report::metric_figure(json) + report::time_figure(json) +
                               report::roc_figure(json) + report::reliability_figure(json) +
                               report::confusion_figure(json) + report::residual_figure(json) +
-                              report::coverage_figure(json) + report::alone_figure(json);
+                              report::coverage_figure(json) + report::alone_figure(json) +
+                              report::absence_figure(json) + report::by_views_figure(json);
   const std::string model = report::weights_figure(json) + report::groups_figure(json) +
                             report::convergence_figure(json) + report::path_figure(json) +
                             report::embedding_figure(json) + report::switches_figure(json) +

@@ -85,7 +85,7 @@ Vector judge_points(const Problem& problem, const std::vector<Index>& train, con
     Part part(problem, in_data(split.train), in_data(split.test), context);
     for (std::size_t k = 0; k < points.size(); ++k) {
       if (std::isnan(means[k])) continue;
-      const Trial trial = part.run(learner, with(candidate.options, points[k]), context);
+      const Trial trial = part.run(learner, with(candidate.options, points[k]), context, candidate.completion);
       means[k] += metric_value(trial.evaluation, request.metric) / static_cast<double>(splits.size());
     }
   }
@@ -142,7 +142,7 @@ Choice choose(const Problem& problem, const std::vector<Index>& train, const Can
   }
   if (!best) {
     throw InvalidArgument(fmt::format("{} gives no {} to choose from its grid by; name another metric",
-                                      candidate.method, request.metric));
+                                      name_of(candidate), request.metric));
   }
   return {with(candidate.options, points[*best]), false};
 }

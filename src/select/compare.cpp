@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
+#include "select/completion.h"
 #include "select/part.h"
 #include "select/plan.h"
 #include "select/validation.h"
@@ -52,7 +53,7 @@ std::string others_text(const Comparison& comparison) {
   std::vector<std::string> worse;
   for (std::size_t m = 1; m < comparison.methods.size(); ++m) {
     const MethodSummary& method = comparison.methods[m];
-    (method.t_p < kLevel ? worse : equal).push_back(method.candidate.method);
+    (method.t_p < kLevel ? worse : equal).push_back(name_of(method.candidate));
   }
   std::string text;
   if (comparison.complete_splits < 2)
@@ -70,11 +71,12 @@ std::string faster_text(const Comparison& comparison) {
   const MethodSummary& best = comparison.methods.front();
   if (total_seconds(best) < kNoticed) return "";
   const auto faster = std::ranges::find_if(comparison.methods, [&](const MethodSummary& method) {
-    return method.t_p >= kLevel && kFaster * total_seconds(method) <= total_seconds(best);
+    return method.candidate.completion == Completion::none && method.t_p >= kLevel &&
+           kFaster * total_seconds(method) <= total_seconds(best);
   });
   if (faster == comparison.methods.end()) return "";
   return fmt::format(" If time matters, {} is {:.0f} times faster with {} (p = {:.2f}).",
-                     faster->candidate.method, total_seconds(best) / total_seconds(*faster),
+                     name_of(faster->candidate), total_seconds(best) / total_seconds(*faster),
                      value_text(*faster, comparison.request.metric), faster->t_p);
 }
 
@@ -83,7 +85,7 @@ std::string baseline_text(const Comparison& comparison) {
   const auto& methods = comparison.methods;
   const auto place = std::ranges::find_if(methods, [](const MethodSummary& summary) {
     const Learner* learner = learner_of_model(summary.candidate.method);
-    return learner != nullptr && learner->equal_weights;
+    return learner != nullptr && learner->equal_weights && summary.candidate.completion == Completion::none;
   });
   if (place == methods.end()) return "";
   if (place == methods.begin())
@@ -95,20 +97,34 @@ std::string baseline_text(const Comparison& comparison) {
   return "";
 }
 
+// The best method that learns from what samples have; the best of all where only baselines have a result.
+const MethodSummary& best_of(const Comparison& comparison) {
+  const auto own = std::ranges::find_if(comparison.methods, [](const MethodSummary& summary) {
+    return summary.candidate.completion == Completion::none;
+  });
+  return own == comparison.methods.end() ? comparison.methods.front() : *own;
+}
+
 std::string recommendation_of(const Comparison& comparison) {
-  const MethodSummary& best = comparison.methods.front();
-  std::string text =
-      fmt::format("Use {}: over {} held-out part{} it has the best {}, {}", best.candidate.method,
-                  comparison.complete_splits, comparison.complete_splits == 1 ? "" : "s",
-                  comparison.request.metric, value_text(best, comparison.request.metric));
+  const MethodSummary& best = best_of(comparison);
+  const MethodSummary& first = comparison.methods.front();
+  std::string text = fmt::format("Use {}: over {} held-out part{} it has the best {}{}, {}",
+                                 best.candidate.method, comparison.complete_splits,
+                                 comparison.complete_splits == 1 ? "" : "s", comparison.request.metric,
+                                 &best == &first ? "" : " of those that learn from the views there are",
+                                 value_text(best, comparison.request.metric));
   if (best.kernels > 0.0)
     text += fmt::format(", with {:.0f} of {:.0f} kernels in use", best.kernels_used, best.kernels);
+  if (&best != &first)
+    return text +
+           fmt::format(". The baseline '{}' has {} (p = {:.2f}): fill the gaps in yourself if that matters.",
+                       name_of(first.candidate), value_text(first, comparison.request.metric), best.t_p);
   text += "." + others_text(comparison) + faster_text(comparison) + baseline_text(comparison);
   return text;
 }
 
-ValidationRequest planned(const ComparisonRequest& request, const select::Plan& plan, const Targets& targets,
-                          const Context& context) {
+ValidationRequest planned(const Dataset& data, const ComparisonRequest& request, const select::Plan& plan,
+                          const Targets& targets, const Context& context) {
   ValidationRequest validation = request.validation;
   SplitRequest splits = request.splits;
   splits.folds = plan.folds;
@@ -121,6 +137,15 @@ ValidationRequest planned(const ComparisonRequest& request, const select::Plan& 
     const Learner& learner = find_learner(method);
     validation.candidates.push_back(
         {method, select::fixed_options(learner, request), select::default_grid(learner, grids)});
+  }
+  const std::vector<Candidate> methods = validation.candidates;
+  if (!select::lacks_views(data, request)) return validation;
+  for (const std::string& name : select::baseline_methods(targets, request, plan.methods)) {
+    Candidate baseline = *std::ranges::find(methods, name, &Candidate::method);
+    for (const Completion completion : kCompletions) {
+      baseline.completion = completion;
+      validation.candidates.push_back(baseline);
+    }
   }
   return validation;
 }
@@ -135,7 +160,9 @@ std::string comparison_settings(const ComparisonRequest& request, const Context&
                      fmt::join(request.methods, ","), static_cast<int>(splits.kind), splits.folds,
                      splits.repeats, splits.test_share, fmt::join(splits.groups, ","),
                      fmt::join(splits.given, ","), request.seconds,
-                     request.every_kernel ? "|every kernel" : "");
+                     request.every_kernel ? "|every kernel" : "") +
+         (request.absent_baselines ? fmt::format("|baselines {}", fmt::join(*request.absent_baselines, ","))
+                                   : "");
 }
 
 // Takes at most `seconds`: a fit that was stopped still gives a model, and the page says that it was.
@@ -150,7 +177,7 @@ void add_final_fit(const Dataset& data, const Targets& targets, double seconds, 
     return context.progress ? context.progress(progress) : Signal::go_on;
   };
   try {
-    comparison.final_fit = fit_on_all(data, targets, comparison.request, comparison.methods.front(), last_fit);
+    comparison.final_fit = fit_on_all(data, targets, comparison.request, best_of(comparison), last_fit);
     if (cut)
       comparison.notes.emplace_back("The fit on all samples was stopped early, because the time was up.");
   } catch (const Interrupted&) {
@@ -189,11 +216,11 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   const select::Plan plan = select::plan_from_json(journal.plan(), complete, targets.task, journal.path());
   log(context, LogLevel::info,
       fmt::format("{} on {} splits, estimated {:.0f} s of {:.0f} s", joined(plan.methods),
-                  planned(complete, plan, targets, context).splits.size(), plan.estimated_seconds,
+                  planned(data, complete, plan, targets, context).splits.size(), plan.estimated_seconds,
                   complete.seconds));
   for (const std::string& note : plan.notes) log(context, LogLevel::info, note);
 
-  ValidationRequest validation = planned(complete, plan, targets, context);
+  ValidationRequest validation = planned(data, complete, plan, targets, context);
   validation.seconds = (1.0 - kFinalShare) * complete.seconds - clock.seconds();
   Comparison comparison =
       summarise(validation, select::run_validation(data, targets, validation, journal, context));
@@ -211,7 +238,7 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
     for (const auto& [method, reason] : comparison.left_out) why += fmt::format("; {}: {}", method, reason);
     throw InvalidArgument("no method has a result" + why);
   }
-  comparison.recommended = comparison.methods.front().candidate.method;
+  comparison.recommended = best_of(comparison).candidate.method;
   comparison.recommendation = recommendation_of(comparison);
   if (!comparison.validation.interrupted) {
     const double left = std::max(complete.seconds - clock.seconds(), kFinalShare * complete.seconds);

@@ -11,6 +11,7 @@
 #include "kloom/error.h"
 #include "kloom/evaluate.h"
 #include "models/scores.h"
+#include "select/completion.h"
 
 namespace kloom {
 
@@ -173,29 +174,75 @@ void Part::restore_classes(Predictions& predictions) const {
   predictions.deviation = Matrix();
 }
 
-Trial Part::run(const Learner& learner, const OptionValues& options, const Context& context) {
-  if (!learner.semi_supervised && models::has_codes(problem_.targets.task) &&
-      std::ranges::count(train_targets_.codes, Targets::unlabelled) > 0) {
-    Part without(problem_, labelled(problem_.targets, train_rows_), test_rows_, context);
-    return without.run(learner, options, context);
+Trial Part::run_imputed(const Learner& learner, const OptionValues& options, const Context& context,
+                        bool whole_samples_only) const {
+  const RecipeOptions recipe = with_imputed_means(problem_.recipe);
+  const Problem filled{problem_.data, problem_.targets, problem_.spec, recipe, problem_.bank};
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < train_rows_.size(); ++i) {
+    const bool whole = std::ranges::none_of(kernels_.recipe().basis.views, [&](const View& view) {
+      return !view.absent.empty() && view.absent[i];
+    });
+    if (whole || !whole_samples_only) rows.push_back(train_rows_[i]);
   }
-  TrainRequest request = request_of(problem_);
-  request.method = learner.name;
-  request.options = options;
-  Trial trial;
-  TrainingKernels& kernels = kernels_for(learner, context);
+  if (rows.empty()) throw InvalidArgument("no sample of the training part has every view");
+  Part part(filled, rows, test_rows_, context);
+  return part.run(learner, options, context);
+}
+
+void Part::learn(const TrainRequest& request, TrainingKernels& kernels, const Context& context, Trial& trial) {
   const double before = kernels.seconds();
   const Stopwatch fitting;
   trial.fit = train(kernels, train_targets_, request, quiet(context));
   trial.kernel_seconds = kernels.seconds();
   trial.train_seconds = fitting.seconds() - (kernels.seconds() - before);
+  const Stopwatch predicting;
+  if (test_.samples > 0 && trial.fit.report.status != Status::numerical_trouble)
+    trial.predictions = predict(trial.fit.model, test_, {}, context);
+  trial.predict_seconds = predicting.seconds();
+}
+
+void Part::learn_completed(const TrainRequest& request, TrainingKernels& kernels, Index neighbours,
+                           const Context& context, Trial& trial) {
+  const Stopwatch filling;
+  const CompletedKernels completed(*kernels.recipe().training_bank(), neighbours);
+  trial.kernel_seconds = filling.seconds();
+  const Stopwatch fitting;
+  TrainRequest known;
+  known.method = request.method;
+  known.options = request.options;
+  trial.fit = train(*completed.training(), train_targets_, known, quiet(context));
+  trial.train_seconds = fitting.seconds();
+  const Stopwatch predicting;
+  if (test_.samples > 0 && trial.fit.report.status != Status::numerical_trouble)
+    trial.predictions = predict(trial.fit.model, *completed.of(*kernels.recipe().bank_for(test_)), {}, context);
+  trial.predict_seconds = predicting.seconds();
+}
+
+Trial Part::run(const Learner& learner, const OptionValues& options, const Context& context,
+                Completion completion) {
+  if (!learner.semi_supervised && models::has_codes(problem_.targets.task) &&
+      std::ranges::count(train_targets_.codes, Targets::unlabelled) > 0) {
+    Part without(problem_, labelled(problem_.targets, train_rows_), test_rows_, context);
+    return without.run(learner, options, context, completion);
+  }
+  if (completion == Completion::whole_samples || completion == Completion::imputed_means)
+    return run_imputed(learner, options, context, completion == Completion::whole_samples);
+  TrainRequest request = request_of(problem_);
+  request.method = learner.name;
+  request.options = options;
+  Trial trial;
+  TrainingKernels& kernels = kernels_for(learner, context);
+  if (completion == Completion::none) {
+    learn(request, kernels, context, trial);
+  } else {
+    constexpr Index kNeighbours = 5;
+    learn_completed(request, kernels, completion == Completion::zero_kernels ? 0 : kNeighbours, context, trial);
+  }
   trial.memory_bytes = trial.fit.report.memory_bytes;
   if (trial.fit.report.status == Status::numerical_trouble)
     throw InvalidArgument("numerical trouble: " + trial.fit.report.message);
   if (test_.samples == 0) return trial;
-  const Stopwatch predicting;
-  trial.predictions = predict(trial.fit.model, test_, {}, context);
-  trial.predict_seconds = predicting.seconds();
   restore_classes(trial.predictions);
   trial.evaluation = evaluate(trial.predictions, test_targets_);
   return trial;

@@ -40,11 +40,19 @@ class Part {
 
   // Throws InvalidArgument where the method cannot take the data or options, ResourceError
   // where it does not fit.
-  [[nodiscard]] Trial run(const Learner& learner, const OptionValues& options, const Context& context);
+  [[nodiscard]] Trial run(const Learner& learner, const OptionValues& options, const Context& context,
+                          Completion completion = Completion::none);
 
   [[nodiscard]] const Recipe& recipe() const { return kernels_.recipe(); }
 
  private:
+  // With absent views filled in.
+  [[nodiscard]] Trial run_imputed(const Learner& learner, const OptionValues& options, const Context& context,
+                                  bool whole_samples_only) const;
+  // Fills in fit and, where there are test samples, their predictions.
+  void learn(const TrainRequest& request, TrainingKernels& kernels, const Context& context, Trial& trial);
+  void learn_completed(const TrainRequest& request, TrainingKernels& kernels, Index neighbours,
+                       const Context& context, Trial& trial);
   [[nodiscard]] TrainingKernels training_kernels(bool spares_teachers, const Context& context) const;
   [[nodiscard]] TrainingKernels& kernels_for(const Learner& learner, const Context& context);
   [[nodiscard]] Targets restricted_targets();

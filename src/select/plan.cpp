@@ -16,6 +16,7 @@
 #include "kloom/error.h"
 #include "kloom/machine.h"
 #include "select/choice.h"
+#include "select/completion.h"
 #include "select/part.h"
 
 namespace kloom::select {
@@ -53,6 +54,8 @@ class Planner {
 
   Plan make() {
     check_splits();
+    lacks_views_ = lacks_views(problem_.data, request_);
+    if (lacks_views_) static_cast<void>(baseline_methods(problem_.targets, request_, {}));  // names are checked
     plan_.repeats = request_.splits.repeats;
     plan_.folds = request_.splits.folds;
     choose_methods();
@@ -85,6 +88,7 @@ class Planner {
   std::map<std::string, Pilot> pilots_;
   double kernel_seconds_ = 0.0;
   Index pilot_samples_ = 1;
+  bool lacks_views_ = false;
 };
 
 // What make_splits would refuse in the end is refused before the trials; the plan may shrink the repeats, so one is made.
@@ -240,8 +244,12 @@ double Planner::cost(const Plan& plan) const {
   const double larger = std::max(1.0, samples / static_cast<double>(pilot_samples_));
   double one = kernel_seconds_ * larger * larger;
   double slowest = 0.0;
+  const auto baselines =
+      lacks_views_ ? baseline_methods(problem_.targets, request_, plan.methods) : std::vector<std::string>();
   for (const std::string& method : plan.methods) {
-    one += cost(method, plan.grids, samples);
+    const bool repeated = std::ranges::count(baselines, method) > 0;
+    one += cost(method, plan.grids, samples) *
+           (repeated ? 1.0 + static_cast<double>(std::size(kCompletions)) : 1.0);
     slowest = std::max(slowest, cost(method, GridSize::none, static_cast<double>(problem_.data.samples)));
   }
   const Index splits = splits_of(plan);

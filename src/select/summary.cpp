@@ -39,7 +39,7 @@ Table complete_table(const ValidationRequest& request, const Validation& validat
     if (!failed.contains(c)) table.candidates.push_back(c);
   }
   for (const auto& [candidate, why] : failed)
-    comparison.left_out.emplace_back(request.candidates[static_cast<std::size_t>(candidate)].method, why);
+    comparison.left_out.emplace_back(name_of(request.candidates[static_cast<std::size_t>(candidate)]), why);
   // If no split has a result of every method, the methods without a result on the first split are left out.
   const auto whole = [&](const auto& outcomes) {
     return std::ranges::all_of(table.candidates, [&](Index c) { return outcomes.contains(c); });
@@ -51,7 +51,7 @@ Table complete_table(const ValidationRequest& request, const Validation& validat
     }
     for (const Index c : table.candidates) {
       if (!seen.contains(c)) {
-        comparison.left_out.emplace_back(request.candidates[static_cast<std::size_t>(c)].method,
+        comparison.left_out.emplace_back(name_of(request.candidates[static_cast<std::size_t>(c)]),
                                          "was not finished in the time that there was");
       }
     }
@@ -188,7 +188,7 @@ Comparison summarise(const ValidationRequest& asked, Validation validation) {
   std::erase_if(table.candidates, [&](Index c) {
     const Column& column = table.columns[c];
     if (column.empty() || !std::isnan(mean_of(values_of(column, request.metric)))) return false;
-    comparison.left_out.emplace_back(request.candidates[static_cast<std::size_t>(c)].method,
+    comparison.left_out.emplace_back(name_of(request.candidates[static_cast<std::size_t>(c)]),
                                      fmt::format("gives no {}", request.metric));
     return true;
   });

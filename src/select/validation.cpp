@@ -144,7 +144,7 @@ Outcome run_one(const Problem& problem, Part& part, const ValidationRequest& req
   try {
     const Choice choice = choose(problem, split.train, candidate, request, context);
     const double chosen = clock.seconds();
-    Trial trial = part.run(find_learner(candidate.method), choice.options, context);
+    Trial trial = part.run(find_learner(candidate.method), choice.options, context, candidate.completion);
     outcome.train_seconds = chosen + trial.train_seconds;
     fill(outcome, candidate, choice, std::move(trial));
   } catch (const InvalidArgument& error) {
@@ -236,6 +236,8 @@ std::string candidate_text(const Candidate& candidate) {
   for (const auto& [name, value] : candidate.options) text += fmt::format(" {}={}", name, value);
   for (const auto& [name, values] : candidate.grid)
     text += fmt::format(" {}=[{}]", name, fmt::join(values, ","));
+  if (candidate.completion != Completion::none)
+    text += fmt::format(" completion={}", static_cast<int>(candidate.completion));
   return text;
 }
 

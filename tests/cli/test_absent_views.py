@@ -100,7 +100,7 @@ def test_own_margins_are_those_of_the_published_fixed_point(kloom, tmp_path):
 def test_certificate_and_tampered_margins(kloom, tmp_path):
     y, views, present = problem()
     write_views(tmp_path, y, views, present)
-    for method in ("uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "fheuristic", "pwmk", "group-mkl", "auto"):
+    for method in ("uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "fheuristic", "pwmk", "group-mkl", "auto", "bemkl", "mkl-da", "ufo-mkl"):
         report = train(kloom, method)["report"]
         assert report["certificate"]["finding"] != "refuted", (method, report["certificate"])
     train(kloom, "lp-mkl", "--C", "1")
@@ -116,7 +116,7 @@ def predictions(kloom, model="model.kloom", names=VIEWS, *more):
     return {row["id"]: row for row in csv.DictReader(out.splitlines())}
 
 
-@pytest.mark.parametrize("method", ["uniform", "lp-mkl", "auto"])
+@pytest.mark.parametrize("method", ["uniform", "lp-mkl", "auto", "bemkl"])
 def test_predictions_say_which_views_were_used(kloom, tmp_path, method):
     y, views, present = problem()
     write_views(tmp_path, y, views, present)
@@ -155,7 +155,7 @@ def test_predictions_against_a_transcription(kloom, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["uniform", "simplemkl", "lp-mkl", "easymkl", "gram", "align", "alignf", "fheuristic", "pwmk", "group-mkl",
-                                    "auto"])
+                                    "auto", "bemkl", "mkl-da", "ufo-mkl"])
 def test_nothing_absent_is_the_plain_fit_to_the_bit(kloom, tmp_path, method):
     y, views, present = problem()
     write_views(tmp_path, y, views, numpy.ones_like(present))
@@ -169,7 +169,7 @@ def test_nothing_absent_is_the_plain_fit_to_the_bit(kloom, tmp_path, method):
         assert values.tobytes() == models[1][name].tobytes(), name
 
 
-@pytest.mark.parametrize("method", ["simplemkl", "group-mkl", "auto"])
+@pytest.mark.parametrize("method", ["simplemkl", "group-mkl", "auto", "ufo-mkl"])
 def test_a_view_without_weight_is_not_missed(kloom, tmp_path, method):
     """A view of noise beside two that separate: where its kernel has no weight, predictions do not need it."""
     y, views, present = problem(samples=60, absent=0.3)
@@ -178,14 +178,18 @@ def test_a_view_without_weight_is_not_missed(kloom, tmp_path, method):
     views[2] = numpy.random.RandomState(5).normal(size=views[2].shape)
     present[:, 0] = True
     write_views(tmp_path, y, views, present)
-    train(kloom, method, *([] if method == "auto" else ["--C", "10"]))
-    weights = numpy.array(tensors_of(tmp_path / "model.kloom")["weights"]).ravel()
-    idle = [name for v, name in enumerate(VIEWS) if weights[v] == 0.0]
+    ways = {"auto": [[]], "ufo-mkl": [["--alpha", alpha] for alpha in ("0.01", "0.03", "0.1", "0.3")]}
+    for options in ways.get(method, [["--C", "10"]]):
+        train(kloom, method, *options)
+        weights = numpy.array(tensors_of(tmp_path / "model.kloom")["weights"]).ravel()
+        idle = [name for v, name in enumerate(VIEWS) if weights[v] == 0.0]
+        if idle:
+            break
     if not idle and method == "auto":
         kloom("train", "labels.csv", *view_options(), "--method", "auto", "--kernels", "linear on views", "--machines",
               "loss 0.5; ridge 0.1 1 1 1*1,2*1", "-o", "model.kloom", "--quiet")
         idle = ["c"]
-    assert idle, "no view is without weight, so the test says nothing"
+    assert 0 < len(idle) < len(VIEWS), "no view is without weight, or all are, so the test says nothing"
     whole = predictions(kloom)
     rest = predictions(kloom, "model.kloom", tuple(name for name in VIEWS if name not in idle))
     compared = 0
@@ -195,21 +199,139 @@ def test_a_view_without_weight_is_not_missed(kloom, tmp_path, method):
     assert compared > 20
 
 
-def test_permuted_samples_and_views_give_permuted_answers(kloom, tmp_path):
+def bemkl_posterior(arrays):
+    """What predictions of a model of two classes are made of; kernels are linear on views."""
+    packed = arrays["bemkl.0.a_covariance.0"].ravel()
+    n = round((numpy.sqrt(8 * len(packed) + 1) - 1) / 2)
+    of_a = numpy.zeros((n, n))
+    of_a[numpy.tril_indices(n)] = packed
+    of_a = of_a + of_a.T - numpy.diag(of_a.diagonal())
+    p = arrays["weights"].size
+    return {"a": arrays["coefficients"].ravel(), "e": arrays["weights"].ravel(), "b": arrays["bias"].ravel()[0], "of_a": of_a,
+            "of_be": arrays["bemkl.0.be_covariance"].reshape(p + 1, p + 1, order="F"),
+            "mean": arrays["bemkl.0.output_mean"].ravel(), "variance": arrays["bemkl.0.output_variance"].ravel()}
+
+
+def test_bemkl_predictions_against_a_transcription(kloom, tmp_path):
+    """Outputs of absent kernels have the mean and variance of the outputs of samples that have the kernel."""
     y, views, present = problem()
     write_views(tmp_path, y, views, present)
-    train(kloom, "lp-mkl", "--C", "1", "--tolerance", "1e-8", "--no-probability")
+    train(kloom, "bemkl", "--sigma-g", "0.5")
+    q = bemkl_posterior(tensors_of(tmp_path / "model.kloom"))
+    kernels = linear_kernels(views, present)
+    outputs = numpy.array([kernel @ q["a"] for kernel in kernels]).T
+    for v in range(len(VIEWS)):
+        own = outputs[present[:, v], v]
+        assert q["mean"][v] == pytest.approx(own.mean(), rel=1e-9, abs=1e-9)
+        # tr(S of_a) is an even share for every output that is there.
+        share = sum(numpy.trace(kernel @ q["of_a"] @ kernel) for kernel in kernels) / present.sum()
+        assert q["variance"][v] == pytest.approx(0.25 + own.var() + share, rel=1e-9)
+    _, new, there = problem(samples=20, seed=9, absent=0.5)
+    write_views(tmp_path, y, new, there, rows=range(20), label=False)
+    rows = predictions(kloom)
+    blocks = numpy.array(linear_kernels(views, present, new, there))
+    g = numpy.where(there, (blocks @ q["a"]).T, q["mean"])
+    own = numpy.column_stack([numpy.ones(20), g])
+    spread = numpy.where(there, 0.25, q["variance"])
+    moments = q["e"] ** 2 + q["of_be"].diagonal()[1:]
+    mixed = numpy.einsum("m,mij->ij", q["e"], blocks)
+    variance = (1.0 + numpy.einsum("ij,jk,ik->i", own, q["of_be"], own) + spread @ moments
+                + numpy.einsum("ij,jk,ik->i", mixed, q["of_a"], mixed))
+    # Only the order of sums of some dozens of products differs.
+    assert [float(rows[f"s{i}"]["score"]) for i in range(20)] == pytest.approx(g @ q["e"] + q["b"], rel=1e-9, abs=1e-9)
+    assert [float(rows[f"s{i}"]["deviation"]) for i in range(20)] == pytest.approx(numpy.sqrt(variance), rel=1e-9)
+
+
+def test_bemkl_is_less_sure_of_samples_that_lack_more(kloom, tmp_path):
+    y, views, present = problem(samples=90)
+    write_views(tmp_path, y, views, present)
+    train(kloom, "bemkl")
+    _, new, _ = problem(samples=30, seed=9)
+    means = []
+    for names in (VIEWS, VIEWS[:2], VIEWS[:1]):
+        write_views(tmp_path, y, new, numpy.ones((30, 3), dtype=bool), rows=range(30), label=False)
+        means.append(numpy.mean([float(row["deviation"]) for row in predictions(kloom, "model.kloom", names).values()]))
+    assert means[0] < means[1] < means[2]
+
+
+def test_bemkl_that_saw_whole_samples_predicts_others(kloom, tmp_path):
+    y, views, present = problem()
+    write_views(tmp_path, y, views, numpy.ones_like(present))
+    train(kloom, "bemkl")
+    rows = predictions(kloom, "model.kloom", VIEWS[:2])
+    assert len(rows) == len(y) and numpy.mean([(row["label"] == "pos") == (y[int(name[1:])] > 0) for name, row in rows.items()]) > 0.7
+
+
+@pytest.mark.parametrize("method", [["lp-mkl", "--C", "1", "--tolerance", "1e-8", "--no-probability"],
+                                    ["bemkl", "--tolerance", "1e-10", "--iterations", "20000"]])
+def test_permuted_samples_and_views_give_permuted_answers(kloom, tmp_path, method):
+    y, views, present = problem()
+    write_views(tmp_path, y, views, present)
+    train(kloom, *method)
     before = predictions(kloom)
     order = numpy.random.RandomState(2).permutation(len(y))
     names = ("c", "a", "b")
     write_views(tmp_path, y, views, present, rows=order)
-    train(kloom, "lp-mkl", "--C", "1", "--tolerance", "1e-8", "--no-probability", names=names)
+    train(kloom, *method, names=names)
     after = predictions(kloom, "model.kloom", names)
     assert before.keys() == after.keys()
     for name, row in before.items():
         # Scores are unique to about the root of the gap; rounds of tau end within 1e-3 of each other.
         assert float(after[name]["score"]) == pytest.approx(float(row["score"]), rel=2e-3, abs=2e-3)
         assert sorted(after[name]["views"].split()) == sorted(row["views"].split())
+
+
+@pytest.mark.parametrize("method", ["mkl-da", "ufo-mkl"])
+def test_stochastic_predictions_against_a_transcription(kloom, tmp_path, method):
+    """score = s(x) sum of w_f a_n k_f(x, x_n), s(x) the root of all kernels over those that x has."""
+    y, views, present = problem()
+    write_views(tmp_path, y, views, present)
+    train(kloom, method)
+    arrays = tensors_of(tmp_path / "model.kloom")
+    terms = sum(name.startswith("stochastic.weights.") for name in arrays)
+    pairs = [(arrays[f"stochastic.weights.{k}"].ravel(), arrays[f"stochastic.coefficients.{k}"].ravel()) for k in range(terms)]
+    pairs = pairs or [(arrays["weights"].ravel(), arrays["coefficients"].ravel())]
+    assert all((weights > 0).all() for weights, _ in pairs)
+    _, new, there = problem(samples=20, seed=9, absent=0.5)
+    write_views(tmp_path, y, new, there, rows=range(20), label=False)
+    rows = predictions(kloom)
+    blocks = linear_kernels(views, present, new, there)
+    scores = sum(w * block @ a for weights, a in pairs for w, block in zip(weights, blocks))
+    expected = scores * numpy.sqrt(3 / there.sum(axis=1))
+    assert [float(rows[f"s{i}"]["score"]) for i in range(20)] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_baselines_stand_beside_methods_for_absent_views(kloom, tmp_path):
+    y, views, present = problem(samples=90)
+    write_views(tmp_path, y, views, present)
+    arguments = ("labels.csv", *view_options(), "--kernels", "rbf(auto) on views", "--methods", "lp-mkl,lmkl", "--folds", 3, "--time",
+                 "4m", "--quiet", "--json")
+    report = kloom("compare", *arguments, "-o", "page.html").json()
+    found = {method["method"]: method for method in report["methods"]}
+    assert set(found) == {"lp-mkl", "lp-mkl, whole samples only", "lp-mkl, imputed means", "lp-mkl, zero kernels",
+                          "lp-mkl, nearest kernels"}
+    assert report["recommended"] == "lp-mkl"
+    assert any(one["method"] == "lmkl" and "lack some of the views" in one["why"] for one in report["left_out"])
+    page = (tmp_path / "page.html").read_text()
+    assert "figure-absence" in page and "figure-by-views" in page
+    # Which samples have which views, and how many of each number were held out.
+    patterns = {tuple(one["has"]): one["samples"] for one in report["absent_views"]["patterns"]}
+    assert patterns == {tuple(map(int, has)): int((present == has).all(axis=1).sum()) for has in numpy.unique(present, axis=0)}
+    for method in found.values():
+        assert {one["views"]: one["samples"] for one in method["by_views"]} == {
+            k: int((present.sum(axis=1) == k).sum()) for k in (1, 2, 3)}
+        right = sum(one["samples"] * one["value"] for one in method["by_views"]) / len(y)
+        assert right == pytest.approx(numpy.mean([one["values"]["accuracy"] * one["test"] * 3 for one in method["outcomes"]]) / len(y))
+    # Filled in before all else is the same as filled in by the baseline.
+    alone = [argument if argument != "lp-mkl,lmkl" else "lp-mkl" for argument in arguments]
+    filled = kloom("compare", *alone, "--impute", "mean", "-o", "other.html").json()
+    assert "absent_views" not in filled and "figure-absence" not in (tmp_path / "other.html").read_text()
+    same = next(method for method in filled["methods"] if method["method"] == "lp-mkl")
+    assert [one["values"] for one in same["outcomes"]] == [one["values"] for one in found["lp-mkl, imputed means"]["outcomes"]]
+    message = kloom("compare", *arguments, "--absent-baselines", "lmkl", "-o", "other.html", code=MISTAKE).sentence()
+    assert "'lmkl' is no such method" in message
+    none = kloom("compare", *alone, "--absent-baselines", "none", "-o", "other.html").json()
+    assert [method["method"] for method in none["methods"]] == ["lp-mkl"]
 
 
 def test_a_table_with_whole_blocks_missing(kloom, tmp_path):

@@ -42,10 +42,15 @@ def make_pages(program, folder):
     table(folder / "two.csv", lambda k, x, g: ("no", "yes <b>&amp;")[int(x[0] + x[3] > 1)])
     table(folder / "three.csv", lambda k, x, g: ("red", "green", "blue")[k])
     table(folder / "number.csv", lambda k, x, g: repr(math.sin(x[0]) + 0.5 * x[1] + g.gauss(0, 0.2)))
+    lines = [line.split(",") for line in (folder / "two.csv").read_text().splitlines()]
+    lacking = [",".join(["", "", *cells[2:]]) if i % 3 == 1 else ",".join(cells) for i, cells in enumerate(lines)]
+    (folder / "gaps.csv").write_text("\n".join(lacking) + "\n")
     spec = ("--kernels", "rbf(auto, count=3) on views; linear on each", "--views-by-prefix")
     run("compare", "two.csv", *spec, "--methods", METHODS, "--folds", 3, "--repeats", 2, "--every-kernel", "-o", "two.html")
     run("compare", "three.csv", *spec, "--methods", "bemkl,uniform", "--folds", 3, "-o", "three.html")
     run("compare", "number.csv", *spec, "--methods", "bemkl,uniform", "--folds", 3, "-o", "number.html")
+    run("compare", "gaps.csv", "--kernels", "rbf(auto, count=3) on views", "--views-by-prefix", "--methods", "lp-mkl,bemkl", "--folds", 3,
+        "-o", "gaps.html")
     run("train", "two.csv", *spec, "--method", "bemkl", "-o", "two.kloom")
     run("view", "two.kloom", "two.csv", "--views-by-prefix", "-o", "view.html")
     run("train", "three.csv", *spec, "--method", "mcmkl", "--class-kernels", "identity+pairs", "--report", "train.html",
@@ -55,6 +60,7 @@ def make_pages(program, folder):
         "two.html": ["metric", "time", "roc", "reliability", "confusion", "alone", *model],
         "three.html": ["metric", "time", "roc", "reliability", "confusion", *model],
         "number.html": ["metric", "time", "residuals", *model],
+        "gaps.html": ["metric", "time", "roc", "reliability", "confusion", "absence", "by-views", *model],
         "train.html": [*model, "embedding"],
         "view.html": [*model, "convergence", "contributions", "roc", "reliability", "confusion"],
     }

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import kloom
-from kloom import AutoMKLClassifier, LpMKLClassifier, UniformMKLClassifier, Views
+from kloom import AutoMKLClassifier, BEMKLClassifier, KernelBank, LpMKLClassifier, MKLDAClassifier, UFOMKLClassifier, UniformMKLClassifier, Views
 
 from conftest import clouds
 
@@ -49,7 +49,8 @@ def test_one_table_with_views_and_gaps_is_the_same():
         assert found[name].tolist() == present[:, place].tolist()
 
 
-@pytest.mark.parametrize("estimator", [AutoMKLClassifier(random_state=1), LpMKLClassifier(C=1.0)])
+@pytest.mark.parametrize("estimator", [AutoMKLClassifier(random_state=1), LpMKLClassifier(C=1.0), BEMKLClassifier(),
+                                       MKLDAClassifier(random_state=1), UFOMKLClassifier(random_state=1)])
 def test_new_samples_may_lack_any_view(estimator):
     views, y, present = three_views()
     estimator.fit(views, y)
@@ -71,6 +72,24 @@ def test_complete_models_predict_samples_that_lack_views():
     model = LpMKLClassifier(C=1.0).fit(views, y)
     there = model.decision_function({"rna": views["rna"], "clinical": views["clinical"]})
     assert np.isfinite(there).all()
+
+
+@pytest.mark.parametrize("estimator", [MKLDAClassifier, UFOMKLClassifier])
+def test_stochastic_methods_scale_what_samples_have(estimator):
+    """The same as on kernels that are given and scaled: a sample with one view of three counts three times."""
+    views, y, present = three_views()
+    scales = np.sqrt(3 / present.sum(axis=1))
+    stack = []
+    for place, view in enumerate(views.values()):
+        own = view[present[:, place]]
+        x = np.nan_to_num((view - own.mean(axis=0)) / own.std(axis=0, ddof=1))
+        norms = np.where(present[:, place], np.linalg.norm(x, axis=1), 1.0)
+        stack.append(x @ x.T / np.outer(norms, norms) * np.outer(scales, scales))
+    bank = KernelBank(np.stack(stack, axis=2))
+    expected = estimator(kernels="precomputed", random_state=3).fit(bank, y).decision_function(bank)
+    found = estimator(kernels="linear on views", random_state=3).fit(views, y).decision_function(views)
+    # Only the order of sums differs.
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_pipelines_and_cross_validation_cut_rows():

@@ -241,6 +241,7 @@ Model bemkl_model(const KernelBank& bank, const Targets& targets, const BemklPla
                   const std::vector<BemklFactors>& factors, const BemklOptions& options, double temperature) {
   const auto groups = std::ssize(factors);
   Model model;
+  model.method = "bemkl";
   model.task = targets.task;
   model.classes = targets.classes;
   model.kernel_names = bank.names();
@@ -307,6 +308,7 @@ Learner bemkl_learner() {
   learner.summary = "Bayesian efficient MKL: kernel weights with uncertainty, calibrated probabilities";
   learner.doc_page = "docs/methods/bemkl.md";
   learner.tasks = {Task::binary, Task::multiclass, Task::multilabel, Task::regression, Task::multi_regression};
+  learner.absent_tasks = learner.tasks;
   learner.semi_supervised = true;
   learner.operations = [](double n, double p) { return n * n * n + p * p * p + n * p * p; };
   learner.load = load_bemkl;

@@ -56,6 +56,10 @@ void save_group(const Group& group, std::size_t k, PartWriter& file, PartWriter&
     file.vector(array_of(k, "e_location"), group.e_location);
     file.vector(array_of(k, "e_precision"), group.e_precision);
   }
+  if (!group.output_variance.empty()) {
+    file.matrix(array_of(k, "output_mean"), group.output_mean);
+    file.matrix(array_of(k, "output_variance"), group.output_variance);
+  }
   for (std::size_t c = 0; c < group.a_covariance.size(); ++c)
     file.triangle(array_of(k, fmt::format("a_covariance.{}", c)), group.a_covariance[c]);
   item.flag("a_covariance", !group.a_covariance.empty());
@@ -73,6 +77,10 @@ Group load_group(std::size_t k, PartReader& file, PartReader& item, Index sample
   if (file.has(array_of(k, "e_location"))) {
     group.e_location = file.vector(array_of(k, "e_location"));
     group.e_precision = file.vector(array_of(k, "e_precision"));
+  }
+  if (file.has(array_of(k, "output_variance"))) {
+    group.output_mean = file.matrix(array_of(k, "output_mean"));
+    group.output_variance = file.matrix(array_of(k, "output_variance"));
   }
   if (!item.flag("a_covariance")) return group;
   for (std::size_t c = 0; c < group.gamma.size(); ++c)
@@ -105,6 +113,11 @@ std::string group_trouble(const Group& group, Index samples, Index kernels, Inde
   if (!models::like_covariance(group.be_covariance)) return "the covariance of bias and kernel weights is none";
   if (!all_finite(group.f_location.values()) || !all_finite(group.e_location))
     return "a location of the posterior is no finite number";
+  if (group.output_variance.empty()) return {};
+  if (!is_shape(group.output_mean, kernels, outputs) || !is_shape(group.output_variance, kernels, outputs))
+    return "the moments of the kernels' outputs have the wrong shape";
+  if (!all_finite(group.output_mean.values()) || !all_above(group.output_variance.values(), 0.0))
+    return "a moment of the kernels' outputs is no number, or a variance is not above 0";
   return {};
 }
 
@@ -117,7 +130,8 @@ Predictions BemklPosterior::predict(const Model& model, const KernelBank& bank,
   if (options.probabilities) result.deviation = result.scores;
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < model.coefficients.cols(); ++c) {
-    const Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
+    Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
+    methods::fill_absent_outputs(model, bank, c, outputs);
     models::add_output(model, outputs, c, options, result);
     if (options.contribution_deviations)
       result.contribution_deviations.push_back(methods::bemkl_contribution_deviation(model, bank, outputs, c));

@@ -6,6 +6,7 @@
 
 #include "algebra/blas.h"
 #include "base/normal.h"
+#include "kloom/error.h"
 #include "models/scores.h"
 #include "solvers/multinomial_probit.h"
 
@@ -61,6 +62,19 @@ void add_sample_weight_variance(const Matrix& a_covariance, const Vector& weight
   }
 }
 
+// s_m² in place of 1/υ where the row lacks kernel m.
+void add_absent_variance(const Place& place, const Vector& weights, const Matrix& presence, Vector& variance) {
+  const auto biases = static_cast<Index>(place.group.gamma.size());
+  for (Index m = 0; m < presence.cols(); ++m) {
+    const double moment = weights[at(m)] * weights[at(m)] + place.group.be_covariance(biases + m, biases + m);
+    const double more =
+        place.group.output_variance(m, place.in_group) - 1.0 / place.group.upsilon[at(place.in_group)];
+    for (Index i = 0; i < presence.rows(); ++i) {
+      if (!(presence(i, m) > 0.0)) variance[at(i)] += moment * more;
+    }
+  }
+}
+
 // Chances to the power 1/temperature, with the sum 1.
 void soften(Vector& chances, double temperature) {
   double sum = 0.0;
@@ -80,6 +94,22 @@ double scale_of(const BemklPosterior& posterior, Index output) {
 
 }  // namespace
 
+void fill_absent_outputs(const Model& model, const KernelBank& bank, Index output, Matrix& outputs) {
+  if (bank.presence().complete()) return;
+  const Place place = place_of(model, output);
+  if (place.group.output_variance.empty())
+    throw InvalidArgument(
+        "the model is of a version of kloom that did not note what outputs of its kernels are like; it predicts "
+        "samples that have all views: train it again");
+  const double scale = scale_of(part_of<BemklPosterior>(model), output);
+  for (Index m = 0; m < outputs.cols(); ++m) {
+    for (Index i = 0; i < outputs.rows(); ++i) {
+      if (!(bank.presence().rows(i, m) > 0.0))
+        outputs(i, m) = scale * place.group.output_mean(m, place.in_group);
+    }
+  }
+}
+
 Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs, Index output) {
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);
   const Place place = place_of(model, output);
@@ -94,6 +124,7 @@ Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& 
     for (Index m = 0; m < outputs.cols(); ++m)
       second_moment += place.group.be_covariance(biases + m, biases + m);
     for (double& v : variance) v += second_moment / place.group.upsilon[c];
+    add_absent_variance(place, weights, bank.presence().rows, variance);
     if (!place.group.a_covariance.empty())
       add_sample_weight_variance(place.group.a_covariance[c], weights, bank, variance);
   }
@@ -118,6 +149,10 @@ Matrix bemkl_contribution_deviation(const Model& model, const KernelBank& bank, 
       Vector alone(weights.size());
       alone[at(m)] = 1.0;
       add_sample_weight_variance(place.group.a_covariance[c], alone, bank, variance);
+    }
+    const Matrix& presence = bank.presence().rows;
+    for (Index i = 0; i < presence.rows(); ++i) {
+      if (!(presence(i, m) > 0.0)) variance[at(i)] = place.group.output_variance(m, place.in_group);
     }
     const double e = weights[at(m)];
     const double e_variance = place.group.be_covariance(biases + m, biases + m);

@@ -20,6 +20,8 @@ class WeightedKernels {
 
   [[nodiscard]] Index samples() const { return bank_->rows(); }
   [[nodiscard]] Index kernels() const { return bank_->kernels(); }
+  // Samples × kernels: which kernels a sample has; empty: all.
+  [[nodiscard]] const Matrix& presence() const { return bank_->presence().rows; }
   [[nodiscard]] bool present(Index i) const { return root_[at(i)] > 0.0; }
   [[nodiscard]] const Vector& root() const { return root_; }                      // √w
   [[nodiscard]] const std::vector<Index>& presents() const { return presents_; }  // samples with w > 0

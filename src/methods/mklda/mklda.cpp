@@ -344,8 +344,11 @@ const OptionTable<MkldaOptions>& mklda_option_table() {
 FitResult fit_mklda(const KernelBank& bank, const Targets& targets, const MkldaOptions& options,
                     const Context& context) {
   return complete_fit(find_learner("mkl-da"), bank, targets, option_texts(mklda_option_table(), options),
-                      context,
-                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
+                      context, [&](FitResult& result) {
+                        result = balanced_fit(bank, [&](const KernelBank& own) {
+                          return Fitter(own, targets, options, context).fit();
+                        });
+                      });
 }
 
 Learner mklda_learner() {
@@ -356,6 +359,7 @@ Learner mklda_learner() {
       "gradients; no Gram matrix; strength by held-out samples";
   learner.doc_page = "docs/methods/mkl-da.md";
   learner.tasks = {Task::binary, Task::multiclass};
+  learner.absent_tasks = learner.tasks;
   learner.options = describe_options(mklda_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

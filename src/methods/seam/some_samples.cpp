@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/folds.h"
+#include "kernels/banks/gated_bank.h"
 
 namespace kloom::methods {
 namespace {
@@ -50,6 +51,12 @@ SomeSamples some_samples(const KernelBank& bank, const Targets& targets, Index m
   const auto entries = std::make_shared<Vector>(at(bank.kernels() * n * n));
   bank.entries(chosen, chosen, entries->data());
   some.bank = make_dense_bank(BorrowedKernels{entries->data(), n, n, entries}, bank.names(), true);
+  if (bank.presence().complete()) return some;
+  Matrix presence(n, bank.kernels());
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (Index i = 0; i < n; ++i) presence(i, p) = bank.presence().rows(chosen[at(i)], p);
+  }
+  some.bank = std::make_unique<kernels::GatedBank>(std::move(some.bank), Presence{presence, presence});
   return some;
 }
 

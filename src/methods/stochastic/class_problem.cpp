@@ -4,14 +4,35 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "algebra/blas.h"
+#include "kernels/banks/gated_bank.h"
 #include "kloom/error.h"
+#include "models/scores.h"
 
 namespace kloom::methods {
 
 ClassLabels labels_of(const Targets& targets) {
   return {targets.codes, targets.weights, static_cast<Index>(targets.classes.size())};
+}
+
+FitResult balanced_fit(const KernelBank& bank, const std::function<FitResult(const KernelBank&)>& fit) {
+  if (bank.presence().complete()) return fit(bank);
+  const Vector equal(at(bank.kernels()), 1.0);
+  const Vector scales = models::present_scales(bank.presence().rows, equal, equal);
+  const auto scale_rows = [&](Matrix& matrix) {
+    for (Index c = 0; c < matrix.cols(); ++c) {
+      for (Index i = 0; i < matrix.rows(); ++i) matrix(i, c) *= scales[at(i)];
+    }
+  };
+  Matrix gates = bank.presence().rows;
+  scale_rows(gates);
+  const kernels::GatedBank balanced(bank, std::move(gates));
+  FitResult result = fit(balanced);
+  scale_rows(result.model.coefficients);
+  for (auto& term : edit_part<StochasticPart>(result.model).terms) scale_rows(term.coefficients);
+  return result;
 }
 
 void shape_outputs(Model& model, const KernelBank& bank, Index outputs) {

@@ -58,6 +58,22 @@ Predictions features_scores(const Model& model, const FeatureScores& part, const
   return result;
 }
 
+// Samples that lack kernels: what they have is scaled to the kernels with weight, as in training to all of them.
+void scale_present(const Model& model, const KernelBank& bank, Predictions& result) {
+  if (bank.presence().complete()) return;
+  Vector in_use(at(bank.kernels()));
+  for (Index p = 0; p < bank.kernels(); ++p) {
+    for (const double weight : model.weights.values.column(p))
+      in_use[at(p)] = weight != 0.0 ? 1.0 : in_use[at(p)];
+  }
+  const Vector scales = models::present_scales(bank.presence().rows, in_use, in_use);
+  const auto scale_rows = [&](Matrix& matrix) {
+    for (Index k = 0; k < matrix.size(); ++k) matrix.data()[k] *= scales[at(k % matrix.rows())];
+  };
+  scale_rows(result.scores);
+  for (Matrix& contributions : result.contributions) scale_rows(contributions);
+}
+
 void save_features(const FeatureScores& part, PartWriter& file) {
   file.matrix("features.basis", part.map.basis);
   file.matrix("features.weights", part.weights);
@@ -107,6 +123,7 @@ Predictions StochasticPart::predict(const Model& model, const KernelBank& bank,
   const Term whole{model.weights.values, model.coefficients};
   Predictions result = models::sum_of_terms(
       model, bank, terms.empty() ? std::span(&whole, 1) : std::span<const Term>(terms), options);
+  scale_present(model, bank, result);
   if (!model.classes.empty()) result.codes = models::codes_of(result.scores);
   if (options.probabilities && temperature > 0.0)
     result.probabilities = methods::tempered_probabilities(result.scores, temperature);

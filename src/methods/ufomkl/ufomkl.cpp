@@ -377,8 +377,11 @@ const OptionTable<UfoOptions>& ufo_option_table() {
 FitResult fit_ufo(const KernelBank& bank, const Targets& targets, const UfoOptions& options,
                   const Context& context) {
   return complete_fit(find_learner("ufo-mkl"), bank, targets, option_texts(ufo_option_table(), options),
-                      context,
-                      [&](FitResult& result) { result = Fitter(bank, targets, options, context).fit(); });
+                      context, [&](FitResult& result) {
+                        result = balanced_fit(bank, [&](const KernelBank& own) {
+                          return Fitter(own, targets, options, context).fit();
+                        });
+                      });
 }
 
 Learner ufo_learner() {
@@ -387,6 +390,7 @@ Learner ufo_learner() {
   learner.summary = "sparse kernel weights by stochastic mirror descent, with a lower bound as certificate";
   learner.doc_page = "docs/methods/ufo-mkl.md";
   learner.tasks = {Task::binary, Task::multiclass};
+  learner.absent_tasks = learner.tasks;
   learner.options = describe_options(ufo_option_table());
   learner.fit = [](const KernelBank& bank, const Targets& targets, const OptionValues& values,
                    const Context& context) {

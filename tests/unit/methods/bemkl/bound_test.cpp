@@ -15,7 +15,7 @@ using namespace test;
 // After every factor update the bound equals its definition and has not fallen. Sizes of the rounding: the
 // bound is a sum of about N·P·M terms; 1e-9 of its size is far above N·P·M·eps and far below any wrong term.
 void check_updates(const FamilyTask& task, const BemklPrior& hyper, unsigned seed, int iterations) {
-  const auto bank = bank_of(task.kernels);
+  const auto bank = bank_without(bank_of(task.kernels), task.presence);
   BemklFactors q(*bank, task.problem, hyper, random_start(task, seed));
   const bool gaussian = task.problem.likelihood == BemklLikelihood::gaussian;
   ASSERT_TRUE(q.iterate());
@@ -82,6 +82,20 @@ TEST(Bemkl, BoundIsExactAndNeverFallsForEveryTask) {
       hyper.sigma_g = sigma_g;
       hyper.non_negative = task.non_negative;
       check_updates(task, hyper, 9, 3);
+    }
+  }
+}
+
+// Samples that lack kernels: no row and no column there, and an output that hangs on no a.
+TEST(Bemkl, BoundIsExactAndNeverFallsWithAbsentKernels) {
+  for (double sigma_g : {0.1, 1.0}) {
+    for (FamilyTask& task : all_tasks(15, 5, {0.5, 1.0, 3.0, 6.0})) {
+      SCOPED_TRACE(testing::Message() << task.name << ", sigma_g " << sigma_g);
+      task.presence = some_presence(15, std::ssize(task.kernels));
+      BemklPrior hyper;
+      hyper.sigma_g = sigma_g;
+      hyper.non_negative = task.non_negative;
+      check_updates(task, hyper, 9, 4);
     }
   }
 }
@@ -177,25 +191,27 @@ std::vector<Variant> variants(Index n) {
 // the model can be asked.
 TEST(Bemkl, RefereeFindsTheBoundOfEveryTask) {
   const BinaryProblem made = test::binary_problem(24, 3, {0.5, 1.0, 3.0}, 8);
-  const auto bank = bank_of(made.kernels);
-  for (const Variant& v : variants(24)) {
-    SCOPED_TRACE(v.name);
-    const FitResult fit = methods::fit_bemkl(*bank, v.targets, v.options, {});
-    ASSERT_NE(fit.report.status, Status::numerical_trouble);
-    EXPECT_NEAR(certify(*bank, v.targets, fit.model, {}).items[0].value, fit.report.objective,
-                1e-8 * std::abs(fit.report.objective));
-    for (std::size_t k = 1; k < fit.report.trace.size(); ++k) {
-      EXPECT_GE(fit.report.trace[k].objective,
-                fit.report.trace[k - 1].objective - 1e-9 * std::abs(fit.report.objective));
-    }
-    const Predictions p = predict(fit.model, *bank, {}, {});
-    EXPECT_EQ(p.deviation.cols(), p.scores.cols());
-    for (double d : p.deviation.values()) EXPECT_GT(d, 0.0);
-    if (v.targets.task == Task::multiclass) {
-      for (Index i = 0; i < 24; ++i) {
-        double sum = 0.0;
-        for (Index c = 0; c < 3; ++c) sum += p.probabilities(i, c);
-        EXPECT_NEAR(sum, 1.0, 1e-12);
+  for (const Matrix& presence : {Matrix(), some_presence(24, std::ssize(made.kernels))}) {
+    const auto bank = bank_without(bank_of(made.kernels), presence);
+    for (const Variant& v : variants(24)) {
+      SCOPED_TRACE(testing::Message() << v.name << (presence.empty() ? "" : ", some samples lack kernels"));
+      const FitResult fit = methods::fit_bemkl(*bank, v.targets, v.options, {});
+      ASSERT_NE(fit.report.status, Status::numerical_trouble);
+      EXPECT_NEAR(certify(*bank, v.targets, fit.model, {}).items[0].value, fit.report.objective,
+                  1e-8 * std::abs(fit.report.objective));
+      for (std::size_t k = 1; k < fit.report.trace.size(); ++k) {
+        EXPECT_GE(fit.report.trace[k].objective,
+                  fit.report.trace[k - 1].objective - 1e-9 * std::abs(fit.report.objective));
+      }
+      const Predictions p = predict(fit.model, *bank, {}, {});
+      EXPECT_EQ(p.deviation.cols(), p.scores.cols());
+      for (double d : p.deviation.values()) EXPECT_GT(d, 0.0);
+      if (v.targets.task == Task::multiclass) {
+        for (Index i = 0; i < 24; ++i) {
+          double sum = 0.0;
+          for (Index c = 0; c < 3; ++c) sum += p.probabilities(i, c);
+          EXPECT_NEAR(sum, 1.0, 1e-12);
+        }
       }
     }
   }

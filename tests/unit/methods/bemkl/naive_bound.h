@@ -144,10 +144,14 @@ inline double naive_bound_of_samples(const FamilyTask& task, const BemklPrior& h
         gaussian ? boost::math::digamma(k) + std::log(posterior.upsilon[s] / k) : -2 * std::log(h.sigma_g);
     if (gaussian) bound += gamma_part(h.upsilon, k, posterior.upsilon[s]);
     for (Eigen::Index m = 0; m < p; ++m) {
-      const Eigen::MatrixXd kernel = eigen(task.kernels[static_cast<std::size_t>(m)]);
+      Eigen::MatrixXd kernel = eigen(task.kernels[static_cast<std::size_t>(m)]);
+      if (!task.presence.empty()) kernel *= eigen(task.presence).col(m).asDiagonal();
       for (Eigen::Index i = 0; i < n; ++i) {
-        const double mean = g(i, m) - kernel.row(i).dot(a);
-        const double square = mean * mean + sg(m, m) + kernel.row(i) * sa * kernel.row(i).transpose();
+        double square = g(i, m) * g(i, m) + sg(m, m);  // of N(0, 1/υ) where the sample lacks the kernel
+        if (task.presence.empty() || task.presence(i, m) > 0.0) {
+          const double mean = g(i, m) - kernel.row(i).dot(a);
+          square = mean * mean + sg(m, m) + kernel.row(i) * sa * kernel.row(i).transpose();
+        }
         bound += 0.5 * (log_upsilon - log2pi) - 0.5 * posterior.upsilon[s] * square;
       }
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/banks/gated_bank.h"
 #include "methods/bemkl/bemkl.h"
 #include "support/problems.h"
 
@@ -35,6 +36,7 @@ struct FamilyTask {
   std::vector<Matrix> kernels;
   BemklProblem problem;
   bool non_negative = false;
+  Matrix presence = {};  // samples × kernels; empty: every sample has every kernel
 };
 
 inline BemklStart random_start(const FamilyTask& task, unsigned seed) {
@@ -87,6 +89,21 @@ inline std::vector<FamilyTask> all_tasks(Index n, unsigned seed,
 
 inline std::unique_ptr<KernelBank> bank_of(const std::vector<Matrix>& kernels) {
   return make_dense_bank(kernels, std::vector<std::string>(kernels.size(), "kernel"), true);
+}
+
+// 0 for every third pair or so of a sample and a kernel; every sample has one kernel at least.
+inline Matrix some_presence(Index samples, Index kernels) {
+  Matrix presence(samples, kernels, 1.0);
+  for (Index i = 0; i < samples; ++i) {
+    for (Index m = 0; m < kernels; ++m)
+      presence(i, m) = i % kernels != m && (i * 5 + m * 3) % 8 < 3 ? 0.0 : 1.0;
+  }
+  return presence;
+}
+
+inline std::unique_ptr<KernelBank> bank_without(std::unique_ptr<KernelBank> bank, const Matrix& presence) {
+  if (presence.empty()) return bank;
+  return std::make_unique<kernels::GatedBank>(std::move(bank), Presence{presence, presence});
 }
 
 inline std::vector<double> many_widths(int count) {
