@@ -42,9 +42,9 @@ struct BemklPosterior : ModelPart {
     std::vector<Matrix> a_covariance;  // Σ_a of each output, N × N; empty if left out (--no-variance)
     Matrix f_location;                 // μ of the last q(f) update, N × M; empty in regression
     Vector e_location, e_precision;    // non-negative weights: the normals that were cut off at 0; else empty
-    // Means and variances of the outputs of each kernel over the training samples that have it, P × M: outputs of new
-    // samples that lack it. Empty: not known (models of earlier versions).
-    Matrix output_mean, output_variance;
+    // Mean square of the outputs of each kernel over the training samples that have it, P × M: the variance of the outputs of
+    // new samples that lack it. Empty: not known (models of earlier versions).
+    Matrix output_squares;
   };
   BemklLikelihood likelihood = BemklLikelihood::probit;
   BemklPrior prior;

@@ -72,7 +72,12 @@ std::string by_views_figure(const Json& report) {
   Svg svg(kBottom + 45.0);
   const Axis x{least, most, kFirst, Svg::kRight - 10.0};
   const Axis y{low - air, high + air, kBottom, kTop};
-  svg.x_axis(x, kTop, kBottom, "views that a sample has");
+  const double step = std::ceil((most - least) / 10.0);
+  for (double count = least; count <= most; count += step) {
+    svg.line(x(count), kTop, x(count), kBottom, "grid");
+    svg.text(x(count), kBottom + 16.0, short_number(count), "middle", "axis");
+  }
+  svg.text(0.5 * (x.start + x.end), kBottom + 34.0, "views that a sample has", "middle", "axis");
   svg.y_axis(y, kFirst, Svg::kRight - 10.0, numbers ? "RMSE" : "accuracy");
   std::string legend;
   for (std::size_t m = 0; m < drawn; ++m) {

@@ -209,6 +209,8 @@ Comparison compare(const Dataset& data, const Targets& targets, const Comparison
   if (complete.validation.metric.empty()) complete.validation.metric = default_metric(targets.task);
   if (!(complete.seconds > 0.0))
     throw InvalidArgument(fmt::format("the time budget must be positive, got {}", complete.seconds));
+  // What is asked for in vain is said before there is a journal.
+  if (select::lacks_views(data, complete)) static_cast<void>(select::baseline_methods(targets, complete, {}));
   select::Journal journal(complete.validation.journal,
                           select::fingerprint_of(data, targets, comparison_settings(complete, context)),
                           context);

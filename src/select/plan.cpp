@@ -55,7 +55,6 @@ class Planner {
   Plan make() {
     check_splits();
     lacks_views_ = lacks_views(problem_.data, request_);
-    if (lacks_views_) static_cast<void>(baseline_methods(problem_.targets, request_, {}));  // names are checked
     plan_.repeats = request_.splits.repeats;
     plan_.folds = request_.splits.folds;
     choose_methods();

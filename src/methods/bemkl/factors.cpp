@@ -331,7 +331,6 @@ BemklPosterior::Group BemklFactors::posterior(bool with_a_covariance) const {
     location.data()[k] /= root > 0.0 ? root : 1.0;
   }
   const auto omega = gamma_omega_.begin() + outputs();
-  OutputMoments seen = seen_outputs();
   return {lambda_,
           {omega, gamma_omega_.end()},
           {gamma_omega_.begin(), omega},
@@ -342,8 +341,7 @@ BemklPosterior::Group BemklFactors::posterior(bool with_a_covariance) const {
           std::move(location),
           covariances_->weight_location(),
           covariances_->weight_precision(),
-          std::move(seen.mean),
-          std::move(seen.variance)};
+          seen_outputs()};
 }
 
 Matrix BemklFactors::a_covariance(Index c) const {

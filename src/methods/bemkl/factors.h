@@ -54,11 +54,6 @@ struct BemklStart {
   Matrix f;             // N × M; not used in regression
 };
 
-// Of the outputs of each kernel for new samples that lack it, P × M each.
-struct OutputMoments {
-  Matrix mean, variance;
-};
-
 class BemklFactors {
  public:
   // Covariances start as identities.
@@ -122,8 +117,8 @@ class BemklFactors {
   [[nodiscard]] Matrix g_covariance(Index output = 0) const { return covariances_->outputs(output); }
   [[nodiscard]] const Vector& be() const { return be_; }
   [[nodiscard]] const Matrix& f() const { return f_; }
-  // Of the samples that have the kernel (seen_outputs.cpp).
-  [[nodiscard]] OutputMoments seen_outputs() const;
+  // Mean squares of the kernels' outputs where samples have them (seen_outputs.cpp), P × M.
+  [[nodiscard]] Matrix seen_outputs() const;
   // The rest as models keep it. Σ(a) only if asked for: it is made from λ and υ, which must be those that the last update
   // of a had, as they are after every pass.
   [[nodiscard]] BemklPosterior::Group posterior(bool with_a_covariance) const;

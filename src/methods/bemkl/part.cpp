@@ -56,10 +56,7 @@ void save_group(const Group& group, std::size_t k, PartWriter& file, PartWriter&
     file.vector(array_of(k, "e_location"), group.e_location);
     file.vector(array_of(k, "e_precision"), group.e_precision);
   }
-  if (!group.output_variance.empty()) {
-    file.matrix(array_of(k, "output_mean"), group.output_mean);
-    file.matrix(array_of(k, "output_variance"), group.output_variance);
-  }
+  if (!group.output_squares.empty()) file.matrix(array_of(k, "output_squares"), group.output_squares);
   for (std::size_t c = 0; c < group.a_covariance.size(); ++c)
     file.triangle(array_of(k, fmt::format("a_covariance.{}", c)), group.a_covariance[c]);
   item.flag("a_covariance", !group.a_covariance.empty());
@@ -78,10 +75,8 @@ Group load_group(std::size_t k, PartReader& file, PartReader& item, Index sample
     group.e_location = file.vector(array_of(k, "e_location"));
     group.e_precision = file.vector(array_of(k, "e_precision"));
   }
-  if (file.has(array_of(k, "output_variance"))) {
-    group.output_mean = file.matrix(array_of(k, "output_mean"));
-    group.output_variance = file.matrix(array_of(k, "output_variance"));
-  }
+  if (file.has(array_of(k, "output_squares")))
+    group.output_squares = file.matrix(array_of(k, "output_squares"));
   if (!item.flag("a_covariance")) return group;
   for (std::size_t c = 0; c < group.gamma.size(); ++c)
     group.a_covariance.push_back(file.triangle(array_of(k, fmt::format("a_covariance.{}", c)), samples));
@@ -113,11 +108,11 @@ std::string group_trouble(const Group& group, Index samples, Index kernels, Inde
   if (!models::like_covariance(group.be_covariance)) return "the covariance of bias and kernel weights is none";
   if (!all_finite(group.f_location.values()) || !all_finite(group.e_location))
     return "a location of the posterior is no finite number";
-  if (group.output_variance.empty()) return {};
-  if (!is_shape(group.output_mean, kernels, outputs) || !is_shape(group.output_variance, kernels, outputs))
-    return "the moments of the kernels' outputs have the wrong shape";
-  if (!all_finite(group.output_mean.values()) || !all_above(group.output_variance.values(), 0.0))
-    return "a moment of the kernels' outputs is no number, or a variance is not above 0";
+  if (group.output_squares.empty()) return {};
+  if (!is_shape(group.output_squares, kernels, outputs))
+    return "the mean squares of the kernels' outputs have the wrong shape";
+  if (!all_above(group.output_squares.values(), 0.0))
+    return "a mean square of the kernels' outputs is no number above 0";
   return {};
 }
 
@@ -130,8 +125,7 @@ Predictions BemklPosterior::predict(const Model& model, const KernelBank& bank,
   if (options.probabilities) result.deviation = result.scores;
   const Matrix applied = bank.apply(model.coefficients.view());
   for (Index c = 0; c < model.coefficients.cols(); ++c) {
-    Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
-    methods::fill_absent_outputs(model, bank, c, outputs);
+    const Matrix outputs = models::outputs_of(applied, c, bank.rows(), bank.kernels());
     models::add_output(model, outputs, c, options, result);
     if (options.contribution_deviations)
       result.contribution_deviations.push_back(methods::bemkl_contribution_deviation(model, bank, outputs, c));

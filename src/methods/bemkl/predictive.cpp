@@ -62,13 +62,21 @@ void add_sample_weight_variance(const Matrix& a_covariance, const Vector& weight
   }
 }
 
-// s_m² in place of 1/υ where the row lacks kernel m.
+// The variance of g_m where a row lacks kernel m.
+double absent_variance(const Place& place, Index m) {
+  if (place.group.output_squares.empty())
+    throw InvalidArgument(
+        "the model is of a version of kloom that did not note what outputs of its kernels are like; it predicts "
+        "samples that have all views: train it again");
+  return place.group.output_squares(m, place.in_group);
+}
+
+// That in place of 1/υ.
 void add_absent_variance(const Place& place, const Vector& weights, const Matrix& presence, Vector& variance) {
   const auto biases = static_cast<Index>(place.group.gamma.size());
   for (Index m = 0; m < presence.cols(); ++m) {
     const double moment = weights[at(m)] * weights[at(m)] + place.group.be_covariance(biases + m, biases + m);
-    const double more =
-        place.group.output_variance(m, place.in_group) - 1.0 / place.group.upsilon[at(place.in_group)];
+    const double more = absent_variance(place, m) - 1.0 / place.group.upsilon[at(place.in_group)];
     for (Index i = 0; i < presence.rows(); ++i) {
       if (!(presence(i, m) > 0.0)) variance[at(i)] += moment * more;
     }
@@ -93,22 +101,6 @@ double scale_of(const BemklPosterior& posterior, Index output) {
 }
 
 }  // namespace
-
-void fill_absent_outputs(const Model& model, const KernelBank& bank, Index output, Matrix& outputs) {
-  if (bank.presence().complete()) return;
-  const Place place = place_of(model, output);
-  if (place.group.output_variance.empty())
-    throw InvalidArgument(
-        "the model is of a version of kloom that did not note what outputs of its kernels are like; it predicts "
-        "samples that have all views: train it again");
-  const double scale = scale_of(part_of<BemklPosterior>(model), output);
-  for (Index m = 0; m < outputs.cols(); ++m) {
-    for (Index i = 0; i < outputs.rows(); ++i) {
-      if (!(bank.presence().rows(i, m) > 0.0))
-        outputs(i, m) = scale * place.group.output_mean(m, place.in_group);
-    }
-  }
-}
 
 Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs, Index output) {
   const BemklPosterior& posterior = part_of<BemklPosterior>(model);
@@ -152,7 +144,7 @@ Matrix bemkl_contribution_deviation(const Model& model, const KernelBank& bank, 
     }
     const Matrix& presence = bank.presence().rows;
     for (Index i = 0; i < presence.rows(); ++i) {
-      if (!(presence(i, m) > 0.0)) variance[at(i)] = place.group.output_variance(m, place.in_group);
+      if (!(presence(i, m) > 0.0)) variance[at(i)] = absent_variance(place, m);
     }
     const double e = weights[at(m)];
     const double e_variance = place.group.be_covariance(biases + m, biases + m);

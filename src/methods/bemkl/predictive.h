@@ -8,16 +8,12 @@
 
 namespace kloom::methods {
 
-// Kernels that a sample lacks: the mean of their outputs, so that ḡ is whole. Throws InvalidArgument where the model does
-// not know it.
-void fill_absent_outputs(const Model& model, const KernelBank& bank, Index output, Matrix& outputs);
-
 // Var f⋆ (in regression Var y⋆) of one output for every row of `bank`, given the kernels' outputs
 // ḡ = [k_m⋆ᵀ μ_a]_m (rows × P).
 //
 //   1/ε + [1 ḡᵀ] Σ_(b,e) [1; ḡ] + (1/υ) (‖μ_e‖² + tr Σ_e) + k_eᵀ Σ_a k_e,   k_e = Σ_m μ_em k_m⋆
 //
-// with ε = 1 and 1/υ = σ_g² in classification, and the variance of outputs of kernel m in place of 1/υ where the
+// with ε = 1 and 1/υ = σ_g² in classification, and the mean square of outputs of kernel m in place of 1/υ where the
 // sample lacks it. The paper [Gonen2012, section 4.3] keeps the first two terms
 // only; so does `literal`. Without Σ_a in the model the last one is left out.
 [[nodiscard]] Vector bemkl_variance(const Model& model, const KernelBank& bank, const Matrix& outputs,
