@@ -28,7 +28,7 @@ COMMON = (
     ("keep", None, ["array-like", None],
      "Columns of a DataFrame that must not be dropped as ids, names or dates."),
     ("text", None, ["array-like", None],
-     "Columns of a DataFrame to take as text for the kernels ``words`` and ``spectrum``, whatever they look like."),
+     "Columns of a DataFrame to take as text for the kernels ``words``, ``spectrum`` and ``edit``, whatever they look like."),
     ("standardise", True, ["boolean"], "Subtract the mean of each feature and divide by its standard deviation."),
     ("normalise", "unit-diagonal",
      [StrOptions({"unit-diagonal", "unit-trace", "unit-variance", "centre", "none"})],

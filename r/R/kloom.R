@@ -35,7 +35,7 @@
 #' @param task `"auto"`, `"classes"` or `"regression"`: what numbers in `y` are.
 #' @param positive Name of the positive class of two.
 #' @param keep Names of columns that must not be dropped as ids, names or dates.
-#' @param text Names of columns to take as text for the kernels `words` and `spectrum`.
+#' @param text Names of columns to take as text for the kernels `words`, `spectrum` and `edit`.
 #' @param standardise Subtract the mean of each feature and divide by its standard deviation?
 #' @param normalise How kernels are normalised whose family does not say it itself: `"unit-diagonal"`, `"unit-trace"`,
 #'   `"unit-variance"`, `"centre"` or `"none"`.

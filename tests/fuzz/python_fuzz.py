@@ -25,8 +25,8 @@ REFUSALS = (ValueError, TypeError, OSError, MemoryError, NotFittedError)
 FOLDER = tempfile.mkdtemp(prefix="kloom-python-fuzz-")
 DTYPES = ["f8", "f4", "i8", "u1", "?", "O", "U3", "S3", "c16", "M8[s]", ">f8", "f2"]
 SPECIAL = [0.0, -0.0, 1.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 2.0 ** 53, 1e150]
-SPECS = ["rbf(width=1)", "linear on all; poly(degree=2)", "rbf(auto) on each", "cosine", "chi2(gamma=1)", "spectrum(k=2)", "words", None,
-         "precomputed"]
+SPECS = ["rbf(width=1)", "linear on all; poly(degree=2)", "rbf(auto) on each", "cosine", "chi2(gamma=1)", "spectrum(k=2)",
+         "spectrum(k=2, gaps=1)", "edit(width=1)", "words", None, "precomputed"]
 # A quick fit of each kind of solver.
 ESTIMATORS = [
     (kloom.UniformMKLClassifier, {"C": 1.0, "probability": False}), (kloom.SimpleMKLClassifier, {"C": 1.0, "probability": False}),
