@@ -88,6 +88,16 @@ def test_numbers_that_name_tasks_stay_names(kloom, tmp_path):
     assert train(kloom, "--json").json()["tasks"] == ["01", "03", "2"]
 
 
+def test_samples_may_lack_views(kloom, tmp_path):
+    rows = [[*row[:4], *(["", ""] if i % 7 == 0 else [row[4], row[2]]), row[5]] for i, row in enumerate(rows_of(90, 1))]
+    write(tmp_path / "clinics.csv", rows, ["id", "clinic", "u.a", "u.b", "v.c", "v.d", "y"])
+    kloom("tasks", "clinics.csv", "--target", "y", "--by", "clinic", "--views-by-prefix", "--kernels", "rbf(width=1) on views", "-o", "m.kloom",
+          "--weights-across", "shared")
+    checked = kloom("check", "m.kloom", "clinics.csv", "--views-by-prefix", "--json").json()
+    assert checked["certificate"]["finding"] == "checked"
+    assert len(kloom("predict", "m.kloom", "clinics.csv", "--views-by-prefix", "--quiet").out.splitlines()) == 91
+
+
 def refused(kloom, *arguments):
     return kloom(*arguments, code=MISTAKE).sentence()
 
