@@ -4,7 +4,7 @@ import numpy as np
 
 from ._base import copies_differ
 from ._options import learns
-from ._tasks import KernelRegressor
+from ._tasks import UncertainRegressor
 
 _ATTRIBUTES = """Attributes
     ----------
@@ -21,7 +21,7 @@ _ATTRIBUTES = """Attributes
 
 
 @learns("mkr", attributes=_ATTRIBUTES)
-class MKRRegressor(KernelRegressor):
+class MKRRegressor(UncertainRegressor):
     """Multiple-kernel ridge regression: every target has kernel weights of its own, of least leave-one-out error [1]_.
 
     A y of thousands of columns costs little more than one of a few.

@@ -124,7 +124,7 @@ def test_several_numbers(numbers):
 
 
 @pytest.mark.parametrize("estimator", [kloom.AutoMKLRegressor(), kloom.SimpleMKLRegressor(kernels=KERNELS),
-                                       kloom.UniformMKLRegressor(kernels=KERNELS)], ids=lambda e: type(e).__name__)
+                                       kloom.UniformMKLRegressor(kernels=KERNELS), kloom.MKRRegressor(kernels=KERNELS)], ids=lambda e: type(e).__name__)
 def test_intervals_of_what_was_held_out(estimator):
     random = np.random.default_rng(3)
     X = random.uniform(-3, 3, (400, 1))

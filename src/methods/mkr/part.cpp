@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Ridge regression in a model: its place in the model file.
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -42,6 +44,12 @@ Predictions RidgePart::predict(const Model& model, const KernelBank& bank,
                                const PredictOptions& options) const {
   Predictions result =
       options.contributions ? models::weighted_sums(model, bank, options) : scores_by_weights(model, bank);
+  // The root mean square of what was missed when one sample was left out, for every new sample the same.
+  if (options.probabilities) {
+    result.deviation = Matrix(bank.rows(), std::ssize(losses));
+    for (Index t = 0; t < std::ssize(losses); ++t)
+      std::ranges::fill(result.deviation.column(t), std::sqrt(losses[at(t)]));
+  }
   if (bank.presence().complete()) return result;
   if (sizes.empty())
     throw InvalidArgument(
