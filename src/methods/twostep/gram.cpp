@@ -132,6 +132,13 @@ Matrix factor_among(RidgedSum& sum, const std::vector<Index>& samples) {
   return algebra::cholesky(factor.view()) == 0 ? factor : Matrix();
 }
 
+// BLAS adds in another order with another number of threads. What decides about the path is done by one.
+Context by_one_thread() {
+  Context context;
+  context.threads = 1;
+  return context;
+}
+
 Matrix RadiusMargin::radius_curve(const Side& ball, RidgedSum& sum) const {
   const Matrix factor = factor_among(sum, ball.samples);
   const Index p = bank_.kernels();
@@ -178,6 +185,7 @@ void RadiusMargin::compare(RatioPoint& point, RidgedSum& sum) const {
   }
   point.ratio = algebra::dot(point.radius, point.theta) / algebra::dot(point.margin, point.theta);
   if (!curved_) return;
+  const algebra::ThreadScope alone(by_one_thread());
   point.radius_curve = radius_curve(ball, sum);
   point.margin_curve = margin_curve(hulls, sum);
 }
@@ -260,6 +268,7 @@ bool RatioBundle::bound_again() {
 
 // The least point of the quadratic model of h.
 Vector newton_weights(const RatioPoint& point, double tolerance) {
+  const algebra::ThreadScope alone(by_one_thread());
   Matrix hessian = point.radius_curve;
   Vector slope = point.radius;
   algebra::axpy(-point.ratio, point.margin, slope);
