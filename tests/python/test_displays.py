@@ -127,9 +127,12 @@ def test_calibration_of_intervals(numbers):
     for level, happened in zip(display.promised, display.happened):
         low, high = norm.interval(level, mean, std)
         assert happened == ((low <= y[1::2]) & (y[1::2] <= high)).mean()
-    plain = kloom.SimpleMKLRegressor(kernels="linear", C=1.0).fit(X, y)
+    plain = kloom.LMKLRegressor(kernels="linear", C=1.0, steps=1).fit(X, y)
     with pytest.raises(ValueError, match="without deviations"):
         kloom.CalibrationDisplay.from_estimator(plain, X, y)
+    nothing_held_out = kloom.SimpleMKLRegressor(kernels="linear", C=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="knows no deviations"):
+        kloom.CalibrationDisplay.from_estimator(nothing_held_out, X, y)
 
 
 def test_path(two_classes):

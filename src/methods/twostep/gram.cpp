@@ -54,8 +54,7 @@ class RadiusMargin {
         context_(context),
         ridge_(ridges(task.weights, settings.lambda)),
         diagonal_(bank.diagonal()),
-        // Where kernels are made of one quantity, a pass for all of them costs no more than one for some samples.
-        curved_(bank.kernels() <= kMostCurved && !bank.combines_cheaply()) {}
+        curved_(bank.kernels() <= kMostCurved) {}
 
   // `near`: a point to start from, or none.
   [[nodiscard]] RatioPoint at_weights(Vector theta, const RatioPoint& near) const;
