@@ -48,7 +48,7 @@ struct Case {
 struct Row {
   const char* name;
   const char* method;
-  const char* published;  // of the paper's rows, the one beside it
+  const char* published;  // of the paper's rows, the one beside it; null: none
   OptionValues options;
   Index most;
 };
@@ -65,6 +65,16 @@ const std::vector<Row>& rows() {
        "ufo-mkl",
        "ufo-mkl",
        {{"lambda_grid", "0.03125,0.125,0.5,2,8,32"},
+        {"alpha_grid", "0.0001,0.001,0.005,0.02"},
+        {"epochs", "3"},
+        {"probability", "false"}},
+       1000},
+      // At these strengths the mean loss is outweighed and the larger class is all that is predicted. The same grid divided by
+      // the 800 samples of german, as for a sum of losses: another reading, which is not counted.
+      {"ufo-mkl/N",
+       "ufo-mkl",
+       nullptr,
+       {{"lambda_grid", "3.90625e-5,1.5625e-4,6.25e-4,2.5e-3,0.01,0.04"},
         {"alpha_grid", "0.0001,0.001,0.005,0.02"},
         {"epochs", "3"},
         {"probability", "false"}},
@@ -224,7 +234,7 @@ void report_row(const Case& c, const Row& row, const Arguments& arguments) {
   std::fflush(stdout);
   for (const Published& p : c.published) {
     const Spread accuracy = spread_of(columns[0]);
-    if (std::string(p.method) == row.published)
+    if (row.published != nullptr && std::string(p.method) == row.published)
       check(row.name, fmt::format("{} {}", c.name, row.name), {accuracy.mean, p.values[0], accuracy.deviation});
   }
 }
