@@ -60,7 +60,7 @@ void check_together(const TaskModels& models, Certificate& all) {
         "training promised the lower bound {:.6g} for all tasks, and it is {:.6g}", promised, bound));
   }
   if (all.items.size() > 2 && !(all.items[2].value <= all.items[2].limit))
-    all.refutations.push_back("the tasks should share one posterior of the kernel weights and do not");
+    all.refutations.emplace_back("the tasks should share one posterior of the kernel weights and do not");
 }
 
 }  // namespace

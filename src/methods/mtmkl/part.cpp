@@ -135,24 +135,44 @@ void MtmklPart::save(PartWriter& file) const {
   file.section("mtmkl").flag("variances", variances);
 }
 
-std::string MtmklPart::trouble(const Model& model) const {
-  if (!models::has_numbers(model.task)) return "mtmkl is for numbers";
+namespace {
+
+std::string factors_trouble(const MtmklPart& part, Index samples) {
+  for (const Matrix& factor : part.factors) {
+    if (factor.empty()) continue;
+    if (!part.variances) return "there are variances that the model says it does not keep";
+    if (factor.rows() != samples) return "the variance of a function has the wrong shape";
+    if (!models::all_finite(factor.values())) return "a number of a function's variance is not finite";
+  }
+  return {};
+}
+
+std::string shapes_trouble(const MtmklPart& part, const Model& model) {
   const Index outputs = model.coefficients.cols();
-  const Index samples = model.coefficients.rows();
   const auto kernels = std::ssize(model.kernel_names);
-  if (outputs > 1 && model.weights.shape != KernelWeights::Shape::per_class)
-    return "the outputs share their kernel weights";
-  for (const Matrix* one : {&inclusion, &location, &variance}) {
+  for (const Matrix* one : {&part.inclusion, &part.location, &part.variance}) {
     if (!models::is_shape(*one, outputs, kernels)) return "there is not one weight for each output and kernel";
     if (!models::all_finite(one->values())) return "a weight of a kernel is not finite";
   }
-  if (!models::is_shape(functions, samples, kernels)) return "the functions have the wrong shape";
+  if (!models::is_shape(part.functions, model.coefficients.rows(), kernels))
+    return "the functions have the wrong shape";
+  if (std::ssize(part.sizes) != kernels) return "there is not one size for each kernel";
+  if (std::ssize(part.noise) != outputs || std::ssize(part.scale) != outputs)
+    return "there is not one noise and one scale for each output";
+  return {};
+}
+
+}  // namespace
+
+std::string MtmklPart::trouble(const Model& model) const {
+  if (!models::has_numbers(model.task)) return "mtmkl is for numbers";
+  if (model.coefficients.cols() > 1 && model.weights.shape != KernelWeights::Shape::per_class)
+    return "the outputs share their kernel weights";
+  const std::string shapes = shapes_trouble(*this, model);
+  if (!shapes.empty()) return shapes;
   if (!models::all_finite(functions.values())) return "a number of a function is not finite";
   if (!models::all_at_least(inclusion.values(), 0.0) || std::ranges::max(inclusion.values()) > 1.0)
     return "a probability is not between 0 and 1";
-  if (std::ssize(sizes) != kernels) return "there is not one size for each kernel";
-  if (std::ssize(noise) != outputs || std::ssize(scale) != outputs)
-    return "there is not one noise and one scale for each output";
   if (!models::all_above(variance.values(), 0.0) || !models::all_above(noise, 0.0) ||
       !models::all_above(Vector{spread, share, least_noise}, 0.0))
     return "a variance of the posterior or the prior is no number above 0";
@@ -160,13 +180,7 @@ std::string MtmklPart::trouble(const Model& model) const {
   if (!models::all_above(sizes, 0.0) || !models::all_above(scale, 0.0))
     return "the size of a kernel or an output is no number above 0";
   if (!models::all_at_least(model.weights.values.values(), 0.0)) return "a kernel weight is negative";
-  for (const Matrix& factor : factors) {
-    if (factor.empty()) continue;
-    if (!variances) return "there are variances that the model says it does not keep";
-    if (factor.rows() != samples) return "the variance of a function has the wrong shape";
-    if (!models::all_finite(factor.values())) return "a number of a function's variance is not finite";
-  }
-  return {};
+  return factors_trouble(*this, model.coefficients.rows());
 }
 
 namespace methods {
