@@ -96,7 +96,8 @@ std::map<std::string, std::string> option_texts(const OptionTable<Options>& tabl
 
 template <typename Options>
 std::vector<OptionInfo> describe_options(const OptionTable<Options>& table) {
-  const auto defaults = option_texts(table, Options{});
+  const Options unchanged{};
+  const auto defaults = option_texts(table, unchanged);
   std::vector<OptionInfo> infos;
   for (const auto& field : table) {
     // The order of OptionInfo::Kind is the order of the variant's alternatives up to flag and choice.
