@@ -96,7 +96,7 @@ std::map<std::string, std::string> option_texts(const OptionTable<Options>& tabl
 
 template <typename Options>
 std::vector<OptionInfo> describe_options(const OptionTable<Options>& table) {
-  const Options unchanged{};
+  const Options unchanged;  // with braces, GCC 12 takes options that inherit others for uninitialised
   const auto defaults = option_texts(table, unchanged);
   std::vector<OptionInfo> infos;
   for (const auto& field : table) {
