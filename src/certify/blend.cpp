@@ -6,9 +6,9 @@
 //   Σ_i u_i loss(f_i, y_i) + ½ λ cᵀ (K/s) c,   f = (K/s) c + b,
 //
 // the log loss of classes (λ as it stands), half the squared error of numbers and codes, or half the squared hinge of each
-// class against the others, over coefficients c
-// on the landmarks L, the samples that have one. At the minimum the gradient K(L, ·)(λ c + r) vanishes, with
-// r_i = u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what they are at c = 0, b = 0.
+// class against the others, over coefficients c on the landmarks L, the samples that have one. At the minimum the gradient
+// K(L, ·)(λ c + r) vanishes, with r_i = u_i ∂loss/∂f_i, and so does Σ_i r_i, the gradient in b. Both are compared with what
+// they are at c = 0, b = 0.
 // The coefficients in the model are c/s times factor, share and the scale of the target.
 //
 // Where samples lack kernels, K(i, j) stands for Σ_p w_p K_p(i, j) over the kernels that both have, times t_i t_j with

@@ -19,6 +19,7 @@
 #include "methods/auto/blend.h"
 #include "methods/auto/candidates.h"
 #include "methods/auto/chosen.h"
+#include "methods/auto/sizes.h"
 #include "methods/kernel_machine/evidence.h"
 #include "methods/kernel_machine/machine.h"
 #include "methods/kernel_machine/part.h"
@@ -29,25 +30,6 @@ namespace {
 
 constexpr const char* kName = "auto";
 constexpr std::array kLossNames = {"held-out squared error over variance", "held-out log loss"};
-constexpr Index kAllUpTo = 1500;           // samples that may all be landmarks
-constexpr Index kSome = 1500;              // landmarks where there are more
-constexpr Index kFeaturesOfClasses = 700;  // at least so many, where there are so many
-constexpr Index kFewSamples = 500;  // up to so many, ten folds instead of five: what is held out is missed
-constexpr Index kFolds = 5;
-constexpr Index kFoldsOfFew = 10;
-
-// Ridge regression of numbers takes all features once; of classes, those that passes can afford.
-Index features_of_classes(Index samples, Index outputs) {
-  constexpr Index kAffordable = 6'000'000;
-  return std::clamp(kAffordable / (samples * outputs), kFeaturesOfClasses, kSome);
-}
-
-// Kernels of the samples of the screening are held all at once: many kernels are compared on fewer samples.
-Index screened_samples(Index asked, Index kernels) {
-  constexpr double kEntries = 3e7;
-  const auto affordable = static_cast<Index>(std::sqrt(kEntries / static_cast<double>(kernels)));
-  return std::min(asked, std::max<Index>(affordable, 40));
-}
 
 // The samples `chosen` of a task.
 MachineTask part_of_task(const MachineTask& task, const std::vector<Index>& chosen) {
@@ -80,8 +62,7 @@ class Fitter {
   void set_numbers();
   void set_folds();
   [[nodiscard]] Index fold_count() const {
-    if (options_.folds > 0) return options_.folds;
-    return std::ssize(samples_) <= kFewSamples ? kFoldsOfFew : kFolds;
+    return options_.folds > 0 ? options_.folds : usual_folds(std::ssize(samples_));
   }
   void set_judges();
   [[nodiscard]] std::vector<Index> screening_samples(Index most) const;
@@ -112,7 +93,7 @@ class Fitter {
   static constexpr double kPassRate = 1.6e10;
   void spend_on_products(double operations) { counted_ += operations / 5e10; }
   void spend_on_passes(double operations) { counted_ += operations / kPassRate; }
-  // Passes over the features cost as many operations as there are features, samples and classes; texts need many features.
+  // Ridge regression of numbers takes all features once.
   [[nodiscard]] Index most_features() const {
     return task_.classes == 0 ? kSome : features_of_classes(bank_.rows(), task_.outputs());
   }
@@ -183,7 +164,7 @@ void Fitter::set_task() {
   }
   set_folds();
   set_judges();
-  const Index most = options_.landmarks > 0 ? options_.landmarks : n <= kAllUpTo ? n : kSome;
+  const Index most = options_.landmarks > 0 ? options_.landmarks : usual_landmarks(n);
   landmarks_ = data::spread_samples(samples_, strata_, most, context_.seed + 1);
 }
 
@@ -336,7 +317,8 @@ void Fitter::try_candidates() {
   if (task_.classes > 0 && std::ssize(samples_) > kFewSamples) try_margins(longest);
 }
 
-// The candidates that did best so far, by the squared hinge. Few samples cannot tell whether that is better.
+// The candidates that did best so far, by the squared hinge, where half of the time is left. Few samples cannot tell whether
+// that is better. Features are made again: those of all candidates together would take too much memory.
 void Fitter::try_margins(double longest) {
   constexpr std::size_t kBest = 3;
   Vector least(candidates_.size(), std::numeric_limits<double>::infinity());
@@ -354,6 +336,7 @@ void Fitter::try_margins(double longest) {
   }
 }
 
+// By ridge regression and, for classes, the log loss; with `margin` by the squared hinge alone.
 void Fitter::try_candidate(std::size_t c, bool margin) {
   const Vector& weights = candidates_[c].weights;
   KernelFeatures features = kernel_features(bank_, weights, landmarks_, most_features(), scales_of(weights));
@@ -528,19 +511,6 @@ FitResult Fitter::fit() {
   result.report.options["machines"] = to_text(chosen());
   result.report.seconds.emplace_back("candidates", meter_.seconds() - screened);
   return result;
-}
-
-// The most of three: the kernels of the screening; cross products and eigenvectors of one candidate (kernel_features); its
-// features twice, and once more eigenvectors (ridge_machine). With kernels of trees also the features without each fold: of
-// classes all at once.
-std::size_t working_bytes(Index n, Index p, Index outputs, bool trees) {
-  const Index m = n <= kAllUpTo ? n : kSome;
-  const Index screened = std::min(n, screened_samples(AutoOptions().screen_on, p));
-  const Index folds = n <= kFewSamples ? kFoldsOfFew : n < kernels::kOneFoldJudges ? kFolds : 1;
-  const Index without =
-      trees ? std::max(folds * n * std::min(m, features_of_classes(n, outputs)), 2 * n * m) : 0;
-  const Index most = std::max({p * screened * screened, n * m + 4 * m * m, 2 * n * m + 3 * m * m + without});
-  return at(most + 40 * n * outputs) * sizeof(double);
 }
 
 // Before the kernels are there it is not known that none is of trees.
